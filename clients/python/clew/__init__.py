@@ -1,0 +1,1 @@
+"""Clew: durable threads for agents and workflows, called over gRPC."""

@@ -1,0 +1,1 @@
+"""Serves the contract over gRPC, and the `clew` command."""

@@ -1,0 +1,1 @@
+"""The storage port, its records and errors; backends are opened by URL."""
