@@ -1,0 +1,199 @@
+"""The storage port: what a backend promises. A method is one transaction, and what it returns is durable.
+
+Every method may raise `StorageUnavailable`, `StorageFull` or `DataCorrupt`; what else it raises is said beside it. A refused write leaves no trace.
+A method that is cancelled has either done all or nothing, and never leaves a connection or a transaction behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from clew_storage.records import (
+    ApprovalRecord,
+    ApprovalState,
+    CheckpointRecord,
+    Grant,
+    Head,
+    InfoChange,
+    LogEntry,
+    MessageRecord,
+    RequestRecord,
+    ThreadFilter,
+    ThreadKey,
+    ThreadRecord,
+    Write,
+    Written,
+)
+
+
+class Leases(Protocol):
+    """Who may write to a thread: one at a time, first come first served."""
+
+    async def acquire(self, key: ThreadKey, *, purpose: str, wait_s: float, first: bool = False) -> Grant:
+        """Wait up to `wait_s` seconds (0: not at all) for the lease; waiters are served in the order they came, those with `first` before the others.
+
+        `purpose` is `run` or `write`. The grant's epoch is larger than every epoch granted or written before for the thread.
+        Raises `LeaseBusy` when the time is over. A cancelled call leaves no waiter and no grant behind.
+        """
+
+    async def release(self, grant: Grant) -> None:
+        """Give the lease to the next waiter. Releasing a grant that is not the current one does nothing."""
+
+    def holder(self, key: ThreadKey) -> Grant | None:
+        """The grant that holds the thread now, or None."""
+
+    def holds(self, grant: Grant) -> bool:
+        """Whether the grant is still the current one."""
+
+    def queued(self, key: ThreadKey) -> int:
+        """How many wait."""
+
+
+class Threads(Protocol):
+    """Heads, the log and what is known of each thread."""
+
+    async def append(self, write: Write) -> Written:
+        """Append one checkpoint with all that belongs to it.
+
+        Raises, in this order: `RequestRecorded` (its request id was recorded before), `LeaseLost` (a larger epoch was granted or has written, or the
+        thread's `uid` is not the write's), `VersionConflict` (the head is elsewhere), `ApprovalNotPending` (one of its decisions), `CheckpointMissing`
+        (`fork_of` is not stored). Writes of other threads that share the commit are not touched by a refusal.
+        `void_approvals` voids what is pending before the write's own approvals are added. The request to cancel is cleared by a write of another run
+        or attempt than the one it was made for.
+        """
+
+    async def get_head(self, key: ThreadKey) -> Head | None:
+        """The thread with its newest checkpoint, or None where there is no thread."""
+
+    async def request_cancel(self, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:
+        """Leave word that this attempt is to be cancelled; False when the head is no longer in it (or there is no such thread)."""
+
+    async def get_checkpoint(self, key: ThreadKey, version: int) -> CheckpointRecord | None:
+        """A stored checkpoint, on the head's line or off it; None when there is none."""
+
+    async def list_checkpoints(
+        self, key: ThreadKey, *, before_version: int | None, limit: int
+    ) -> Sequence[CheckpointRecord]:
+        """The head's line, newest first, below `before_version` (None: from the head). Empty where there is no thread."""
+
+    async def read_log(
+        self, key: ThreadKey, uid: str, *, after_version: int, limit: int, max_bytes: int
+    ) -> Sequence[LogEntry]:
+        """The log in version order, abandoned lines included: at most `limit` entries and, after the first, about `max_bytes` of messages.
+
+        Raises `ThreadMissing` when the thread's uid is another one.
+        """
+
+    async def get_state(self, key: ThreadKey, *, version: int | None) -> dict[str, bytes] | None:
+        """The state at a checkpoint (None: the head), keys in first-write order. None where there is no such thread or checkpoint."""
+
+    async def list_threads(
+        self, tenant: str, where: ThreadFilter, *, by_update: bool, after: tuple[int, str] | None, limit: int
+    ) -> Sequence[ThreadRecord]:
+        """Threads, newest first by creation (or by last change), ties by id ascending.
+
+        `after` is the `(time in ms, thread id)` of the last one already seen. Threads made or changed meanwhile never make a page by creation skip or
+        repeat one.
+        """
+
+    async def change_info(
+        self,
+        key: ThreadKey,
+        change: InfoChange,
+        *,
+        create: ThreadRecord | None,
+        request: RequestRecord | None,
+        now_ms: int,
+    ) -> ThreadRecord:
+        """Change name, metadata or user; waits for no lease and makes no version. `create` is the thread to make where there is none.
+
+        Raises `RequestRecorded`, `ThreadMissing` (no thread and no `create`), `RevisionConflict`.
+        """
+
+    async def copy_thread(self, source: ThreadKey, source_uid: str, target: ThreadRecord, write: Write) -> Written:
+        """Make `target` from the source's line up to `write.fork_of`, as rows of its own, and append `write` (a fork checkpoint) to it.
+
+        Versions and message ids stay; approvals and requests are not copied (the write brings its own). `write.expected_version` is `fork_of` and
+        `write.checkpoint.version` the one after it. Raises `ThreadMissing`, `CheckpointMissing`, `ThreadExists`, `RequestRecorded` (on the target).
+        """
+
+    async def delete_thread(self, key: ThreadKey, *, request: RequestRecord | None, now_ms: int) -> bool:
+        """Erase the thread and everything in it in one transaction; True if it existed. Takes no lease: it revokes the one that is held.
+
+        A tombstone stays: the epoch, and the hashed request ids with their uid. A thread made later under the id goes on from that epoch.
+        """
+
+    async def find_request(self, key: ThreadKey, request_hash: bytes) -> RequestRecord | None:
+        """The record of a committed mutation of this thread id, of whatever incarnation, or None."""
+
+    async def forget_requests(self, *, before_ms: int) -> int:
+        """Drop request records older than that; how many went."""
+
+
+class Messages(Protocol):
+    """Messages on the head's line (or the line of an older checkpoint), in transcript order."""
+
+    async def list_messages(
+        self,
+        key: ThreadKey,
+        *,
+        at_version: int | None = None,
+        after_position: int | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> Sequence[MessageRecord]:
+        """The messages of the line that ends at `at_version` (None: the head), beyond `after_position` in the order asked for. Empty where there is no thread."""
+
+    async def get_message(self, key: ThreadKey, message_id: str) -> MessageRecord | None:
+        """The message with that id on the head's line, or None."""
+
+
+class Approvals(Protocol):
+    """Questions to people, within a thread and across threads."""
+
+    async def get_approval(self, tenant: str, approval_id: str) -> ApprovalRecord | None:
+        """An approval in whatever state, or None."""
+
+    async def list_approvals(
+        self,
+        tenant: str,
+        *,
+        key: ThreadKey | None = None,
+        states: Sequence[ApprovalState] = (),
+        user_id: str | None = None,
+        app: str | None = None,
+        after: tuple[int, str] | None = None,
+        limit: int = 100,
+    ) -> Sequence[ApprovalRecord]:
+        """Approvals by creation, oldest first, ties by id; no states means all. `after` is the `(created_at_ms, id)` of the last one already seen."""
+
+    async def list_expired(self, *, now_ms: int, limit: int) -> Sequence[ApprovalRecord]:
+        """Pending approvals of every tenant whose time is over, oldest first."""
+
+
+class Backend(Protocol):
+    """One database."""
+
+    url: str
+
+    @property
+    def leases(self) -> Leases: ...
+
+    @property
+    def threads(self) -> Threads: ...
+
+    @property
+    def messages(self) -> Messages: ...
+
+    @property
+    def approvals(self) -> Approvals: ...
+
+    async def open(self) -> None:
+        """Take ownership, bring the format up to date and be ready; may be called once. Raises `StorageRefused` and says why."""
+
+    async def close(self) -> None:
+        """Finish what was begun, release ownership. Harmless when called twice."""
+
+    async def check(self) -> None:
+        """Cheap proof that reads and writes would work now; raises what they would raise."""

@@ -1,0 +1,244 @@
+"""What the port speaks: frozen records and JSON bytes, independent of any wire version.
+
+Times are milliseconds since 1970 (UTC), given by the caller. Versions count a thread's checkpoints from 1; 0 means none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """What a checkpoint says of its run."""
+
+    IN_PROGRESS = "in_progress"
+    SUSPENDED = "suspended"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class Source(StrEnum):
+    """What wrote a checkpoint."""
+
+    INPUT = "input"
+    STEP = "step"
+    INTENT = "intent"
+    SUSPEND = "suspend"
+    DECISION = "decision"
+    RETRY = "retry"
+    FAILURE = "failure"
+    FORK = "fork"
+    UPDATE = "update"
+
+
+class ApprovalState(StrEnum):
+    """Where an approval stands. Only a pending one can be decided, and only once."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    ANSWERED = "answered"
+    EXPIRED = "expired"
+    VOID = "void"
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadKey:
+    """A thread's name: ids are unique within a tenant."""
+
+    tenant: str
+    thread_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadInfo:
+    """What is known of a thread beside its checkpoints. Changing it has no version; `revision` grows by one with each change."""
+
+    app: str = ""
+    user_id: str = ""
+    name: str = ""
+    metadata: bytes = b"{}"
+    revision: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRecord:
+    """A thread as it stands. `head_version` is 0 and `head_status` None before its first checkpoint."""
+
+    key: ThreadKey
+    uid: str
+    info: ThreadInfo
+    head_version: int
+    head_status: Status | None
+    epoch: int
+    created_at_ms: int
+    updated_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRecord:
+    """One row of the log. `body` is the engine's JSON: continuation, calls started and finished, failure."""
+
+    version: int
+    parent_version: int
+    run_version: int
+    attempt: int
+    status: Status
+    source: Source
+    step: int
+    next_position: int
+    created_at_ms: int
+    body: bytes = b"{}"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRecord:
+    """One message as written by checkpoint `version`; the newest row of a position on a line is the message there."""
+
+    id: str
+    version: int
+    position: int
+    role: str
+    created_at_ms: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """What one checkpoint changes in the state: first `removed`, then `replaced`, then `appended` (to a JSON array, which is empty when missing).
+
+    Values are the JSON bytes as sent. Replacing keeps a key's place in the order; a removed key that comes back comes last.
+    """
+
+    replaced: dict[str, bytes] = field(default_factory=dict)
+    appended: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRecord:
+    """A question to a person. `version` is the checkpoint that asked; `body` and `decision` are the engine's JSON."""
+
+    id: str
+    key: ThreadKey
+    uid: str
+    run_version: int
+    version: int
+    kind: str
+    state: ApprovalState
+    created_at_ms: int
+    expires_at_ms: int | None
+    body: bytes
+    decided_at_ms: int | None = None
+    decision: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDecision:
+    """The end of one pending approval."""
+
+    approval_id: str
+    state: ApprovalState
+    decision: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    """A committed mutation, kept for 24 h so that the same request finds its first outcome.
+
+    `request_hash` and `body_digest` are 16 bytes each. `version` is the first checkpoint that the mutation wrote (0: none), `uid` the incarnation
+    it was written to; `reply` is the engine's JSON for mutations whose outcome is not in the log.
+    """
+
+    request_hash: bytes
+    body_digest: bytes
+    verb: str
+    uid: str
+    version: int
+    created_at_ms: int
+    reply: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One atomic append to a thread: all of it becomes durable, or none.
+
+    `checkpoint.version` is `expected_version + 1`. `expected_version` 0 makes the thread (or gives one that has no checkpoint yet its first);
+    `info` is then its info, and otherwise None. `fork_of` names the version whose line the checkpoint continues instead of the head's.
+    """
+
+    key: ThreadKey
+    uid: str
+    epoch: int
+    expected_version: int
+    checkpoint: CheckpointRecord
+    info: ThreadInfo | None = None
+    messages: tuple[MessageRecord, ...] = ()
+    state: StateChange | None = None
+    approvals: tuple[ApprovalRecord, ...] = ()
+    decisions: tuple[ApprovalDecision, ...] = ()
+    void_approvals: bool = False
+    request: RequestRecord | None = None
+    fork_of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What an append tells its writer: the thread as it now stands, and whether someone asked meanwhile to cancel its run."""
+
+    thread: ThreadRecord
+    cancel_requested: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A thread with its newest checkpoint (None before the first) and the version ranges, oldest first, that make its line.
+
+    `pending` are the approvals that wait at the head, oldest first. `cancel_requested`: someone asked to cancel the run that the head belongs to.
+    """
+
+    thread: ThreadRecord
+    checkpoint: CheckpointRecord | None
+    line: tuple[tuple[int, int], ...]
+    pending: tuple[ApprovalRecord, ...]
+    cancel_requested: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One version of the log with what that write brought. Approvals stand as they are now, not as they were asked."""
+
+    checkpoint: CheckpointRecord
+    messages: tuple[MessageRecord, ...]
+    approvals: tuple[ApprovalRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadFilter:
+    """Which threads to list; None means any. `text` matches a part of the id or the name, without regard to case; `metadata` a top-level string value."""
+
+    user_id: str | None = None
+    app: str | None = None
+    status: Status | None = None
+    metadata: tuple[str, str] | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InfoChange:
+    """A change of a thread's info: what is None stays."""
+
+    name: str | None = None
+    metadata: bytes | None = None
+    user_id: str | None = None
+    expected_revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The right to write to a thread until it is released, revoked by a delete, or lost."""
+
+    key: ThreadKey
+    epoch: int
+    purpose: str
