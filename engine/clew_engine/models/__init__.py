@@ -1,0 +1,27 @@
+"""Models behind one port: the offline one that ships with the project, and every provider through one adapter."""
+
+from clew_engine.models.port import (
+    Model,
+    ModelError,
+    ModelErrorCode,
+    ModelEvent,
+    ModelRequest,
+    ModelResponse,
+    ModelSettings,
+    ReasoningChunk,
+    TextChunk,
+    ToolSpec,
+)
+
+__all__ = [
+    "Model",
+    "ModelError",
+    "ModelErrorCode",
+    "ModelEvent",
+    "ModelRequest",
+    "ModelResponse",
+    "ModelSettings",
+    "ReasoningChunk",
+    "TextChunk",
+    "ToolSpec",
+]
