@@ -1,5 +1,7 @@
 """Models behind one port: the offline one that ships with the project, and every provider through one adapter."""
 
+from clew_engine.models.offline import OfflineModel
+from clew_engine.models.offline_rules import Rule, Turn, after, otherwise, when
 from clew_engine.models.port import (
     Model,
     ModelError,
@@ -21,7 +23,13 @@ __all__ = [
     "ModelRequest",
     "ModelResponse",
     "ModelSettings",
+    "OfflineModel",
     "ReasoningChunk",
+    "Rule",
     "TextChunk",
     "ToolSpec",
+    "Turn",
+    "after",
+    "otherwise",
+    "when",
 ]
