@@ -1,24 +1,99 @@
 # Every target makes what it needs; `make help` lists them.
 PYTHON ?= python3
+# Optional parts of the product that the tests use. To try a real model of another provider: make env EXTRAS=dev,google,bedrock
+EXTRAS ?= dev,openai,anthropic
+# Processes that run tests side by side.
+WORKERS ?= 2
+# What `make check` compares the contract with.
+BASE ?= $(shell .ci/base)
+
 VENV := .venv
 BIN := $(VENV)/bin
-# Extras that the tests need; a caller may add providers: make EXTRAS=dev,openai,anthropic,google,bedrock
-EXTRAS ?= dev,openai,anthropic
 STAMP := $(VENV)/.stamp
+GEN := .deps/gen
+GEN_STAMP := $(GEN)/.stamp
+STUBS := clients/python/clew/v1
+CODE := server engine storage clients/python tests $(wildcard bench examples)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+run: $(STAMP) ## Play the main job, then stay up to be talked to (ONCE=1: exit instead)
+	$(BIN)/python examples/demo.py $(if $(ONCE),--once)
+
+test: $(STAMP) ## Run every test
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+faults: $(STAMP) ## Run the fault tests in their full form
+	CLEW_FAULTS=full $(BIN)/pytest tests/faults --timeout=0 -s $(ARGS)
+
+bench: $(STAMP) ## Measure, and write build/bench.json (QUICK=1: within 5 minutes)
+	QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)
+
+check: check-contract check-code ## Everything that needs no test to be run: contract, generated code, style, types, imports
+
+format: $(STAMP) $(GEN_STAMP) ## Format the code and the contract
+	$(BIN)/ruff check --fix-only --quiet $(CODE)
+	$(BIN)/ruff format $(CODE)
+	$(GEN)/bin/buf format -w proto
+
+generate: $(GEN_STAMP) ## Generate the stubs from proto/
+	$(call generate_into,.)
+
+env: $(STAMP) ## Make the Python environment in .venv
+
+clean: ## Remove everything that make made
+	rm -rf $(VENV) .deps build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+
+check-contract: $(GEN_STAMP)
+	rm -rf build/generated
+	$(call generate_into,build/generated)
+	@diff -r -x __init__.py -x __pycache__ build/generated/$(STUBS) $(STUBS) || { echo "$(STUBS) is not what proto/ says: run make generate" >&2; exit 1; }
+	$(GEN)/bin/buf lint proto
+	$(GEN)/bin/buf format -d --exit-code proto
+	@if [ -n "$(BASE)" ] && git cat-file -e "$(BASE):proto" 2>/dev/null; then \
+	  echo "buf breaking against $(BASE)"; \
+	  rm -rf build/base && mkdir -p build/base/.deps && \
+	  git archive "$(BASE)" proto buf.yaml | tar -x -C build/base && \
+	  ln -s "$(CURDIR)/.deps/googleapis" build/base/.deps/googleapis && \
+	  $(GEN)/bin/buf breaking proto --against build/base/proto; \
+	else echo "buf breaking: there is no earlier contract to compare with"; fi
+
+check-code: $(STAMP)
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/mypy $(CODE)
+	$(BIN)/lint-imports
+
+# $(1): the folder that stands for the root of the repository.
+define generate_into
+	@mkdir -p $(1)/$(STUBS) && rm -f $(1)/$(STUBS)/*_pb2*.py $(1)/$(STUBS)/*_pb2*.pyi
+	$(GEN)/bin/buf generate -o $(1)
+	$(GEN)/bin/python -m grpc_tools.protoc -I proto -I .deps/googleapis --grpc_python_out=$(1)/clients/python proto/clew/v1/*_service.proto
+	@cd $(1)/$(STUBS) && for stub in *_pb2_grpc.pyi; do [ -e "$${stub%i}" ] || rm "$$stub"; done
+	@cp proto/clew/v1/service_config.json $(1)/$(STUBS)/
+endef
+
 $(STAMP): pyproject.toml clients/python/pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "Clew needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Name another one: make PYTHON=python3.12 …" >&2; exit 1; }
+	@$(call need_python)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -e clients/python -e '.[$(EXTRAS)]'
 	@touch $@
 
-env: $(STAMP) ## Make the Python environment in .venv
+$(GEN_STAMP): proto/tools.txt
+	@$(call need_python)
+	$(PYTHON) -m venv $(GEN)
+	$(GEN)/bin/pip install -q -r proto/tools.txt
+	@$(GEN)/bin/python -c "import os, sysconfig; print(os.path.relpath(sysconfig.get_path('purelib'), '.deps'))" | xargs -I{} ln -sfn {} .deps/googleapis
+	@touch $@
 
-.PHONY: help env
+define need_python
+$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+  echo "Clew needs Python 3.11 or newer, and $(PYTHON) is not: name another one, as in make PYTHON=python3.12" >&2; exit 1; }
+endef
+
+.PHONY: help run test faults bench check check-contract check-code format generate env clean

@@ -1,0 +1,1 @@
+"""The contract's messages and stubs, generated from `proto/clew/v1` by `make generate`."""
