@@ -103,7 +103,6 @@ class Approval(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     KIND_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
-    APP_FIELD_NUMBER: _builtins.int
     TOOL_FIELD_NUMBER: _builtins.int
     TOOL_CALL_ID_FIELD_NUMBER: _builtins.int
     ARGUMENTS_JSON_FIELD_NUMBER: _builtins.int
@@ -130,14 +129,14 @@ class Approval(_message.Message):
     """What is asked."""
     state: Global___ApprovalState.ValueType
     """Whether it still waits, and how it ended."""
-    app: _builtins.str
-    """The app that asked."""
     tool: _builtins.str
     """The tool; empty for APPROVAL_KIND_PAUSE."""
     tool_call_id: _builtins.str
     """The tool call; empty for APPROVAL_KIND_PAUSE."""
     arguments_json: _builtins.str
-    """Exactly what would run, or did: a JSON object as text. After an approval with edited arguments, the edited ones."""
+    """Exactly what was asked and would run: a JSON object as text. A decision may have put others in their place; what runs is in
+    ToolCallStarted.
+    """
     arguments_digest: _builtins.str
     """SHA-256 of `arguments_json` in UTF-8, as 64 lower-case hexadecimal digits: compare it with what was shown."""
     requested_by: _builtins.str
@@ -172,7 +171,6 @@ class Approval(_message.Message):
         version: _builtins.int = ...,
         kind: Global___ApprovalKind.ValueType = ...,
         state: Global___ApprovalState.ValueType = ...,
-        app: _builtins.str = ...,
         tool: _builtins.str = ...,
         tool_call_id: _builtins.str = ...,
         arguments_json: _builtins.str = ...,
@@ -188,7 +186,7 @@ class Approval(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "decide_time", b"decide_time", "expire_time", b"expire_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["app", b"app", "arguments_digest", b"arguments_digest", "arguments_json", b"arguments_json", "create_time", b"create_time", "decide_time", b"decide_time", "decided_by", b"decided_by", "expire_time", b"expire_time", "id", b"id", "kind", b"kind", "prompt_json", b"prompt_json", "reason", b"reason", "requested_by", b"requested_by", "run_id", b"run_id", "schema_json", b"schema_json", "state", b"state", "thread_id", b"thread_id", "thread_uid", b"thread_uid", "tool", b"tool", "tool_call_id", b"tool_call_id", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_digest", b"arguments_digest", "arguments_json", b"arguments_json", "create_time", b"create_time", "decide_time", b"decide_time", "decided_by", b"decided_by", "expire_time", b"expire_time", "id", b"id", "kind", b"kind", "prompt_json", b"prompt_json", "reason", b"reason", "requested_by", b"requested_by", "run_id", b"run_id", "schema_json", b"schema_json", "state", b"state", "thread_id", b"thread_id", "thread_uid", b"thread_uid", "tool", b"tool", "tool_call_id", b"tool_call_id", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

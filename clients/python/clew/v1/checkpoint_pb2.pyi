@@ -125,8 +125,6 @@ class Checkpoint(_message.Message):
     STEP_FIELD_NUMBER: _builtins.int
     FAILURE_CODE_FIELD_NUMBER: _builtins.int
     NEXT_FIELD_NUMBER: _builtins.int
-    FINISHED_TOOL_CALL_IDS_FIELD_NUMBER: _builtins.int
-    APPROVAL_IDS_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """`<thread_uid>.<version>`. Never used twice, also after a rewind or a delete."""
@@ -155,14 +153,6 @@ class Checkpoint(_message.Message):
         """What runs next when the run continues: `model` or `tools` in an agent, the names of nodes in a workflow. Empty at the end."""
 
     @_builtins.property
-    def finished_tool_call_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Calls of the step under way that have an outcome and are not run again."""
-
-    @_builtins.property
-    def approval_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """What it waits for; only where the status is CHECKPOINT_STATUS_SUSPENDED."""
-
-    @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When it was written. Order is by version, never by time."""
 
@@ -181,13 +171,11 @@ class Checkpoint(_message.Message):
         step: _builtins.int = ...,
         failure_code: _error_pb2.FailureCode.ValueType = ...,
         next: _abc.Iterable[_builtins.str] | None = ...,
-        finished_tool_call_ids: _abc.Iterable[_builtins.str] | None = ...,
-        approval_ids: _abc.Iterable[_builtins.str] | None = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_ids", b"approval_ids", "attempt", b"attempt", "create_time", b"create_time", "failure_code", b"failure_code", "finished_tool_call_ids", b"finished_tool_call_ids", "id", b"id", "next", b"next", "parent_id", b"parent_id", "run_id", b"run_id", "source", b"source", "status", b"status", "step", b"step", "thread_id", b"thread_id", "thread_uid", b"thread_uid", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "create_time", b"create_time", "failure_code", b"failure_code", "id", b"id", "next", b"next", "parent_id", b"parent_id", "run_id", b"run_id", "source", b"source", "status", b"status", "step", b"step", "thread_id", b"thread_id", "thread_uid", b"thread_uid", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -31,7 +31,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_VERSION_CONFLICT: _ErrorReason.ValueType  # 2
     """ABORTED. The thread's version is not the expected one, its `etag` is another, or the id for a copy is taken.
-    Metadata: `expected`, `actual`. Next: read again and decide anew.
+    Metadata: `expected_version`, `version` (or `etag`, or
+    `target_thread_id`). Next: read again and decide anew.
     """
     ERROR_REASON_REQUEST_ID_REUSED: _ErrorReason.ValueType  # 3
     """ABORTED. This request id was used within the last 24 hours for a request with another content.
@@ -50,11 +51,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Next: Retry continues it, CancelRun gives it up, Rewind leaves it.
     """
     ERROR_REASON_RESUME_INVALID: _ErrorReason.ValueType  # 22
-    """FAILED_PRECONDITION. There is nothing here that this call could continue. Metadata: `status` (of the head; empty for none).
+    """FAILED_PRECONDITION. There is nothing here that this call could continue. Metadata: `thread_id`.
     Next: read the thread; Send starts a new turn.
     """
     ERROR_REASON_APPROVAL_ALREADY_DECIDED: _ErrorReason.ValueType  # 23
-    """FAILED_PRECONDITION. Someone else decided first. Metadata: `approval_id`, `state`. Next: nothing; read the approval."""
+    """FAILED_PRECONDITION. Someone else decided first. Metadata: `approval_id`. Next: nothing; read the approval."""
     ERROR_REASON_APPROVAL_EXPIRED: _ErrorReason.ValueType  # 24
     """FAILED_PRECONDITION. The approval's time was over; it counts as rejected. Metadata: `approval_id`. Next: read the thread."""
     ERROR_REASON_CALL_NOT_PENDING: _ErrorReason.ValueType  # 25
@@ -81,16 +82,16 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """INVALID_ARGUMENT. An id breaks the rule for ids. Metadata: `field`. Next: mend the request; the same one never succeeds."""
     ERROR_REASON_STATE_INVALID: _ErrorReason.ValueType  # 81
     """INVALID_ARGUMENT. State or another JSON value is not acceptable: not JSON, not an object where one is due, a number that is no
-    finite double, a duplicate key, half of a surrogate pair, more than 64 levels deep, a reserved key (`messages`, `_clew`), or
-    not what the app's schema asks for. Metadata: `field`. Next: mend the value.
+    finite double, a duplicate key, half of a surrogate pair, more than 64 levels deep, or not what the app's schema asks
+    for. Metadata: `field`. Next: mend the value.
     """
     ERROR_REASON_ARGUMENT_INVALID: _ErrorReason.ValueType  # 82
-    """INVALID_ARGUMENT. Any other field is missing or out of range. Metadata: `field`, and what the field's comment names.
-    Next: mend the request.
+    """INVALID_ARGUMENT. Any other field is missing or out of range, or state has a reserved key (`messages`, `_clew`).
+    Metadata: `field`, and what the field's comment names. Next: mend the request.
     """
     ERROR_REASON_STATE_TOO_LARGE: _ErrorReason.ValueType  # 100
     """RESOURCE_EXHAUSTED. State over its limit (1 MiB unless the server sets another) or a message over 3.5 MiB.
-    Metadata: `field`, `limit_bytes`. Next: store less, or keep large things elsewhere and refer to them.
+    Metadata: `size`, `limit` (bytes). Next: store less, or keep large things elsewhere and refer to them.
     """
     ERROR_REASON_QUOTA_EXCEEDED: _ErrorReason.ValueType  # 101
     """RESOURCE_EXHAUSTED. A quota of the caller is used up. Metadata: `quota`. Next: wait, or ask for more."""
@@ -136,7 +137,8 @@ Next: try again later, wait longer (`busy_timeout`), or use BUSY_POLICY_INTERRUP
 """
 ERROR_REASON_VERSION_CONFLICT: ErrorReason.ValueType  # 2
 """ABORTED. The thread's version is not the expected one, its `etag` is another, or the id for a copy is taken.
-Metadata: `expected`, `actual`. Next: read again and decide anew.
+Metadata: `expected_version`, `version` (or `etag`, or
+`target_thread_id`). Next: read again and decide anew.
 """
 ERROR_REASON_REQUEST_ID_REUSED: ErrorReason.ValueType  # 3
 """ABORTED. This request id was used within the last 24 hours for a request with another content.
@@ -155,11 +157,11 @@ ERROR_REASON_THREAD_INTERRUPTED: ErrorReason.ValueType  # 21
 Next: Retry continues it, CancelRun gives it up, Rewind leaves it.
 """
 ERROR_REASON_RESUME_INVALID: ErrorReason.ValueType  # 22
-"""FAILED_PRECONDITION. There is nothing here that this call could continue. Metadata: `status` (of the head; empty for none).
+"""FAILED_PRECONDITION. There is nothing here that this call could continue. Metadata: `thread_id`.
 Next: read the thread; Send starts a new turn.
 """
 ERROR_REASON_APPROVAL_ALREADY_DECIDED: ErrorReason.ValueType  # 23
-"""FAILED_PRECONDITION. Someone else decided first. Metadata: `approval_id`, `state`. Next: nothing; read the approval."""
+"""FAILED_PRECONDITION. Someone else decided first. Metadata: `approval_id`. Next: nothing; read the approval."""
 ERROR_REASON_APPROVAL_EXPIRED: ErrorReason.ValueType  # 24
 """FAILED_PRECONDITION. The approval's time was over; it counts as rejected. Metadata: `approval_id`. Next: read the thread."""
 ERROR_REASON_CALL_NOT_PENDING: ErrorReason.ValueType  # 25
@@ -186,16 +188,16 @@ ERROR_REASON_ID_INVALID: ErrorReason.ValueType  # 80
 """INVALID_ARGUMENT. An id breaks the rule for ids. Metadata: `field`. Next: mend the request; the same one never succeeds."""
 ERROR_REASON_STATE_INVALID: ErrorReason.ValueType  # 81
 """INVALID_ARGUMENT. State or another JSON value is not acceptable: not JSON, not an object where one is due, a number that is no
-finite double, a duplicate key, half of a surrogate pair, more than 64 levels deep, a reserved key (`messages`, `_clew`), or
-not what the app's schema asks for. Metadata: `field`. Next: mend the value.
+finite double, a duplicate key, half of a surrogate pair, more than 64 levels deep, or not what the app's schema asks
+for. Metadata: `field`. Next: mend the value.
 """
 ERROR_REASON_ARGUMENT_INVALID: ErrorReason.ValueType  # 82
-"""INVALID_ARGUMENT. Any other field is missing or out of range. Metadata: `field`, and what the field's comment names.
-Next: mend the request.
+"""INVALID_ARGUMENT. Any other field is missing or out of range, or state has a reserved key (`messages`, `_clew`).
+Metadata: `field`, and what the field's comment names. Next: mend the request.
 """
 ERROR_REASON_STATE_TOO_LARGE: ErrorReason.ValueType  # 100
 """RESOURCE_EXHAUSTED. State over its limit (1 MiB unless the server sets another) or a message over 3.5 MiB.
-Metadata: `field`, `limit_bytes`. Next: store less, or keep large things elsewhere and refer to them.
+Metadata: `size`, `limit` (bytes). Next: store less, or keep large things elsewhere and refer to them.
 """
 ERROR_REASON_QUOTA_EXCEEDED: ErrorReason.ValueType  # 101
 """RESOURCE_EXHAUSTED. A quota of the caller is used up. Metadata: `quota`. Next: wait, or ask for more."""

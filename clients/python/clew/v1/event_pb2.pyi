@@ -196,24 +196,16 @@ class RunStarted(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ATTEMPT_FIELD_NUMBER: _builtins.int
-    SOURCE_FIELD_NUMBER: _builtins.int
-    APP_FIELD_NUMBER: _builtins.int
     attempt: _builtins.int
     """Counts the run's attempts from 1."""
-    source: _checkpoint_pb2.CheckpointSource.ValueType
-    """What began it: an input, a decision or a retry."""
-    app: _builtins.str
-    """The app that runs."""
     def __init__(
         self,
         *,
         attempt: _builtins.int = ...,
-        source: _checkpoint_pb2.CheckpointSource.ValueType = ...,
-        app: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["app", b"app", "attempt", b"attempt", "source", b"source"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -298,16 +290,20 @@ class MessageDiscarded(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
     message_id: _builtins.str
     """The message that will not come."""
+    code: _error_pb2.FailureCode.ValueType
+    """What was wrong with the model."""
     def __init__(
         self,
         *,
         message_id: _builtins.str = ...,
+        code: _error_pb2.FailureCode.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["message_id", b"message_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "message_id", b"message_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -538,6 +534,7 @@ class RunFailed(_message.Message):
     CODE_FIELD_NUMBER: _builtins.int
     RETRYABLE_FIELD_NUMBER: _builtins.int
     SNAPSHOT_FIELD_NUMBER: _builtins.int
+    USAGE_FIELD_NUMBER: _builtins.int
     code: _error_pb2.FailureCode.ValueType
     """Why."""
     retryable: _builtins.bool
@@ -550,6 +547,10 @@ class RunFailed(_message.Message):
         wait is known, a RetryInfo.
         """
 
+    @_builtins.property
+    def usage(self) -> _message_pb2.Usage:
+        """What the run's models used in all its attempts so far."""
+
     def __init__(
         self,
         *,
@@ -557,10 +558,11 @@ class RunFailed(_message.Message):
         code: _error_pb2.FailureCode.ValueType = ...,
         retryable: _builtins.bool = ...,
         snapshot: _builtins.bytes = ...,
+        usage: _message_pb2.Usage | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["status", b"status"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["status", b"status", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "retryable", b"retryable", "snapshot", b"snapshot", "status", b"status"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "retryable", b"retryable", "snapshot", b"snapshot", "status", b"status", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -122,7 +122,8 @@ Global___RunOptions: _TypeAlias = RunOptions  # noqa: Y015
 @_typing.final
 class Limits(_message.Message):
     """What an attempt may use. Each counts from the start of the attempt; going over fails the run with FAILURE_CODE_LIMIT_EXCEEDED,
-    and Retry continues it with new limits. A limit that is not set is the app's; one that is set must be more than 0.
+    and Retry continues it, counting anew. They narrow the app's own limits and never widen them: of both the smaller holds. One that is
+    set must be more than 0.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

@@ -217,7 +217,7 @@ class Decision(_message.Message):
 
     @_typing.final
     class Reject(_message.Message):
-        """Keeps a tool call from running."""
+        """Keeps a tool call from running, or leaves a pause without an answer."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -297,7 +297,7 @@ class Decision(_message.Message):
 
     @_builtins.property
     def reject(self) -> Global___Decision.Reject:
-        """For APPROVAL_KIND_TOOL_CALL."""
+        """For APPROVAL_KIND_TOOL_CALL and APPROVAL_KIND_PAUSE."""
 
     @_builtins.property
     def outcome(self) -> Global___Decision.Outcome:
