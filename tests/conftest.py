@@ -1,0 +1,50 @@
+"""Lists the tests that this machine lacks something for in `build/not_run.txt`.
+
+`.ci/run` compares the list with `tests/not_run.txt`, so that nothing is passed over in silence.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NOT_RUN: pytest.StashKey[set[str]] = pytest.StashKey()
+LIST = Path(__file__).parent.parent / "build" / "not_run.txt"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[NOT_RUN] = set()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+    report = (yield).get_result()
+    if report.skipped and not hasattr(report, "wasxfail"):
+        item.config.stash[NOT_RUN].add(item.nodeid)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Any:
+    if (yield).get_result().skipped:
+        collector.config.stash[NOT_RUN].add(collector.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    worker_output = getattr(session.config, "workeroutput", None)
+    if worker_output is not None:
+        worker_output["not_run"] = list(session.config.stash[NOT_RUN])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    not_run: set[str] = node.config.stash[NOT_RUN]
+    not_run.update(getattr(node, "workeroutput", {}).get("not_run", ()))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workeroutput") and not config.option.collectonly:
+        LIST.parent.mkdir(exist_ok=True)
+        not_run = config.stash[NOT_RUN]
+        LIST.write_text("".join(f"{node}\n" for node in sorted(not_run)))
