@@ -1,0 +1,82 @@
+"""How each provider's model is built. Imported late: `opening` says what is needed before this is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.models import Model
+
+from clew_engine.models.failures import model_error
+from clew_engine.models.opening import Address
+from clew_engine.models.port import ModelSettings
+from clew_engine.models.pydantic_ai import PydanticAIModel
+
+
+def build(address: Address, name: str, settings: ModelSettings) -> PydanticAIModel:
+    """The model behind our port. Raises ModelError where it cannot be had, for want of a key above all."""
+    try:
+        return PydanticAIModel(_BUILDERS[address.prefix](address), name=name, settings=settings)
+    except UserError as error:
+        raise model_error(error, name) from error
+
+
+# ruff: noqa: PLC0415 in what follows, since each provider's SDK takes a second to import and only one is wanted
+
+
+def _openai(address: Address) -> Model[Any]:
+    from pydantic_ai.models.openai import OpenAIResponsesModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    provider = OpenAIProvider(base_url=address.base_url, api_key=address.api_key)
+    return OpenAIResponsesModel(address.model, provider=provider)
+
+
+def _openai_chat(address: Address) -> Model[Any]:
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    if address.base_url is None:
+        return OpenAIChatModel(address.model, provider=OpenAIProvider(api_key=address.api_key))
+    # Not OpenAI's own provider: its key in the environment must not go to another server.
+    server = OpenAICompatibleProvider(address.server, base_url=address.base_url, api_key=address.api_key)
+    return OpenAIChatModel(address.model, provider=server)
+
+
+def _anthropic(address: Address) -> Model[Any]:
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    provider = AnthropicProvider(api_key=address.api_key, base_url=address.base_url)
+    return AnthropicModel(address.model, provider=provider)
+
+
+def _google(address: Address) -> Model[Any]:
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    provider = GoogleProvider(api_key=address.api_key, base_url=address.base_url)
+    return GoogleModel(address.model, provider=provider)
+
+
+def _bedrock(address: Address) -> Model[Any]:
+    from pydantic_ai.models.bedrock import BedrockConverseModel
+    from pydantic_ai.providers.bedrock import BedrockProvider
+
+    given = {"base_url": address.base_url, "api_key": address.api_key, "region_name": address.region}
+    provider = BedrockProvider(**{name: value for name, value in given.items() if value is not None})
+    # botocore takes no setting for a single request, and its own client takes none after it is made.
+    client: Any = provider.client
+    client.meta.events.unregister("needs-retry.bedrock-runtime", unique_id="retry-config-bedrock-runtime")
+    return BedrockConverseModel(address.model, provider=provider)
+
+
+_BUILDERS: dict[str, Callable[[Address], Model[Any]]] = {
+    "openai": _openai,
+    "openai-chat": _openai_chat,
+    "anthropic": _anthropic,
+    "google": _google,
+    "bedrock": _bedrock,
+}
