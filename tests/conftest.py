@@ -34,7 +34,8 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Any:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     worker_output = getattr(session.config, "workeroutput", None)
     if worker_output is not None:
-        worker_output["not_run"] = list(session.config.stash[NOT_RUN])
+        not_run = session.config.stash[NOT_RUN]
+        worker_output["not_run"] = list(not_run)
 
 
 @pytest.hookimpl(optionalhook=True)
