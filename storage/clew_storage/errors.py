@@ -1,4 +1,5 @@
 """What a storage method may raise. No driver's error crosses the port."""
+# ruff: noqa: N818 - a refusal is named by what was found, as the engine's codes are
 
 from __future__ import annotations
 

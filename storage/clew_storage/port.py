@@ -1,7 +1,8 @@
 """The storage port: what a backend promises. A method is one transaction, and what it returns is durable.
 
-Every method may raise `StorageUnavailable`, `StorageFull` or `DataCorrupt`; what else it raises is said beside it. A refused write leaves no trace.
-A method that is cancelled has either done all or nothing, and never leaves a connection or a transaction behind.
+Every method may raise `StorageUnavailable` (so does every method of a backend that is not open), `StorageFull` or
+`DataCorrupt`; what else it raises is said beside it. A refused write leaves no trace. A method that is cancelled has
+either done all or nothing, and never leaves a connection or a transaction behind.
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ class Leases(Protocol):
     """Who may write to a thread: one at a time, first come first served."""
 
     async def acquire(self, key: ThreadKey, *, purpose: str, wait_s: float, first: bool = False) -> Grant:
-        """Wait up to `wait_s` seconds (0: not at all) for the lease; waiters are served in the order they came, those with `first` before the others.
+        """Wait up to `wait_s` seconds (0: not at all) for the lease.
 
-        `purpose` is `run` or `write`. The grant's epoch is larger than every epoch granted or written before for the thread.
-        Raises `LeaseBusy` when the time is over. A cancelled call leaves no waiter and no grant behind.
+        Waiters are served in the order they came, those with `first` before the others. `purpose` is `run` or `write`.
+        The thread need not exist. The grant's epoch is larger than every epoch granted or written before for the thread.
+        Raises `LeaseBusy` when the time is over, and `ThreadMissing` when the thread is deleted while the call waits. A
+        cancelled call leaves no waiter and no grant behind.
         """
 
     async def release(self, grant: Grant) -> None:
@@ -56,18 +59,23 @@ class Threads(Protocol):
     async def append(self, write: Write) -> Written:
         """Append one checkpoint with all that belongs to it.
 
-        Raises, in this order: `RequestRecorded` (its request id was recorded before), `LeaseLost` (a larger epoch was granted or has written, or the
-        thread's `uid` is not the write's), `VersionConflict` (the head is elsewhere), `ApprovalNotPending` (one of its decisions), `CheckpointMissing`
-        (`fork_of` is not stored). Writes of other threads that share the commit are not touched by a refusal.
-        `void_approvals` voids what is pending before the write's own approvals are added. The request to cancel is cleared by a write of another run
-        or attempt than the one it was made for.
+        Raises, in this order: `RequestRecorded` (its request id was recorded before), `LeaseLost` (its epoch is not the
+        one that holds the lease: released, revoked, passed on or never granted; or the thread's `uid` is not the
+        write's, or a thread with checkpoints is gone), `VersionConflict` (the head is elsewhere), `ApprovalNotPending`
+        (one of its decisions), `CheckpointMissing` (`fork_of` is not stored). Writes that share the commit are not
+        touched by a refusal. Decisions come first, then `void_approvals` voids what is still pending, then the write's
+        own approvals are added. The request to cancel is cleared by a write of another run or attempt than the one it
+        was made for.
         """
 
     async def get_head(self, key: ThreadKey) -> Head | None:
         """The thread with its newest checkpoint, or None where there is no thread."""
 
     async def request_cancel(self, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:
-        """Leave word that this attempt is to be cancelled; False when the head is no longer in it (or there is no such thread)."""
+        """Leave word that this attempt is to be cancelled.
+
+        False, and nothing done, when the head is not in progress in it or there is no such thread.
+        """
 
     async def get_checkpoint(self, key: ThreadKey, version: int) -> CheckpointRecord | None:
         """A stored checkpoint, on the head's line or off it; None when there is none."""
@@ -75,26 +83,33 @@ class Threads(Protocol):
     async def list_checkpoints(
         self, key: ThreadKey, *, before_version: int | None, limit: int
     ) -> Sequence[CheckpointRecord]:
-        """The head's line, newest first, below `before_version` (None: from the head). Empty where there is no thread."""
+        """The head's line, newest first, below `before_version` (None: from the head).
+
+        Empty where there is no thread.
+        """
 
     async def read_log(
         self, key: ThreadKey, uid: str, *, after_version: int, limit: int, max_bytes: int
     ) -> Sequence[LogEntry]:
-        """The log in version order, abandoned lines included: at most `limit` entries and, after the first, about `max_bytes` of messages.
+        """The log in version order, abandoned lines included.
 
-        Raises `ThreadMissing` when the thread's uid is another one.
+        At most `limit` entries, and after the first only while their messages fit into `max_bytes` together. Raises
+        `ThreadMissing` when the thread's uid is another one.
         """
 
     async def get_state(self, key: ThreadKey, *, version: int | None) -> dict[str, bytes] | None:
-        """The state at a checkpoint (None: the head), keys in first-write order. None where there is no such thread or checkpoint."""
+        """The state at a checkpoint (None: the head), keys in first-write order.
+
+        None where there is no such thread or checkpoint; empty for the head of a thread that has no checkpoint yet.
+        """
 
     async def list_threads(
         self, tenant: str, where: ThreadFilter, *, by_update: bool, after: tuple[int, str] | None, limit: int
     ) -> Sequence[ThreadRecord]:
         """Threads, newest first by creation (or by last change), ties by id ascending.
 
-        `after` is the `(time in ms, thread id)` of the last one already seen. Threads made or changed meanwhile never make a page by creation skip or
-        repeat one.
+        `after` is the `(time in ms, thread id)` of the last one already seen. Threads made or changed meanwhile never
+        make a page by creation skip or repeat one.
         """
 
     async def change_info(
@@ -106,22 +121,27 @@ class Threads(Protocol):
         request: RequestRecord | None,
         now_ms: int,
     ) -> ThreadRecord:
-        """Change name, metadata or user; waits for no lease and makes no version. `create` is the thread to make where there is none.
+        """Change name, metadata or user; waits for no lease and makes no version.
 
-        Raises `RequestRecorded`, `ThreadMissing` (no thread and no `create`), `RevisionConflict`.
+        `create` is the thread to make where there is none; the change is applied to it, and its revision is 1. Raises,
+        in this order: `RequestRecorded`, `ThreadMissing` (no thread and no `create`), `RevisionConflict` (a thread that
+        is not there counts as revision 0).
         """
 
     async def copy_thread(self, source: ThreadKey, source_uid: str, target: ThreadRecord, write: Write) -> Written:
-        """Make `target` from the source's line up to `write.fork_of`, as rows of its own, and append `write` (a fork checkpoint) to it.
+        """Make `target` from the source's line up to `write.fork_of`, as rows of its own, and append `write` to it.
 
-        Versions and message ids stay; approvals and requests are not copied (the write brings its own). `write.expected_version` is `fork_of` and
-        `write.checkpoint.version` the one after it. Raises `ThreadMissing`, `CheckpointMissing`, `ThreadExists`, `RequestRecorded` (on the target).
+        Versions and message ids stay; approvals and requests are not copied (the write, a fork checkpoint, brings its
+        own). `write.expected_version` is `fork_of` and `write.checkpoint.version` the one after it. Takes no lease.
+        Raises, in this order: `RequestRecorded` (on the target), `ThreadMissing`, `CheckpointMissing`, `ThreadExists`.
         """
 
     async def delete_thread(self, key: ThreadKey, *, request: RequestRecord | None, now_ms: int) -> bool:
-        """Erase the thread and everything in it in one transaction; True if it existed. Takes no lease: it revokes the one that is held.
+        """Erase the thread and everything in it in one transaction; True if it existed.
 
-        A tombstone stays: the epoch, and the hashed request ids with their uid. A thread made later under the id goes on from that epoch.
+        Takes no lease: it revokes the one that is held, and whoever waits for it gets `ThreadMissing`. A tombstone
+        stays: the epoch, and the hashed request ids with their uid; a thread made later under the id goes on from that
+        epoch. Where there was no thread nothing is revoked and `request` is not recorded. Raises `RequestRecorded`.
         """
 
     async def find_request(self, key: ThreadKey, request_hash: bytes) -> RequestRecord | None:
@@ -143,7 +163,10 @@ class Messages(Protocol):
         limit: int | None = None,
         newest_first: bool = False,
     ) -> Sequence[MessageRecord]:
-        """The messages of the line that ends at `at_version` (None: the head), beyond `after_position` in the order asked for. Empty where there is no thread."""
+        """The messages of the line that ends at `at_version` (None: the head).
+
+        Those beyond `after_position` in the order asked for. Empty where there is no such thread or checkpoint.
+        """
 
     async def get_message(self, key: ThreadKey, message_id: str) -> MessageRecord | None:
         """The message with that id on the head's line, or None."""
@@ -166,10 +189,13 @@ class Approvals(Protocol):
         after: tuple[int, str] | None = None,
         limit: int = 100,
     ) -> Sequence[ApprovalRecord]:
-        """Approvals by creation, oldest first, ties by id; no states means all. `after` is the `(created_at_ms, id)` of the last one already seen."""
+        """Approvals by creation, oldest first, ties by id; no states means all.
+
+        `after` is the `(created_at_ms, id)` of the last one already seen. `user_id` and `app` are the thread's.
+        """
 
     async def list_expired(self, *, now_ms: int, limit: int) -> Sequence[ApprovalRecord]:
-        """Pending approvals of every tenant whose time is over, oldest first."""
+        """Pending approvals of every tenant with `expires_at_ms <= now_ms`: by expiry, oldest first, ties by id."""
 
 
 class Backend(Protocol):
@@ -178,22 +204,36 @@ class Backend(Protocol):
     url: str
 
     @property
-    def leases(self) -> Leases: ...
+    def leases(self) -> Leases:
+        """Who may write."""
+        ...
 
     @property
-    def threads(self) -> Threads: ...
+    def threads(self) -> Threads:
+        """Threads and their logs."""
+        ...
 
     @property
-    def messages(self) -> Messages: ...
+    def messages(self) -> Messages:
+        """Transcripts."""
+        ...
 
     @property
-    def approvals(self) -> Approvals: ...
+    def approvals(self) -> Approvals:
+        """Questions to people."""
+        ...
 
     async def open(self) -> None:
-        """Take ownership, bring the format up to date and be ready; may be called once. Raises `StorageRefused` and says why."""
+        """Take ownership, bring the format up to date and be ready; may be called once.
+
+        Raises `StorageRefused` (`StorageInUse` where another process owns the database) and says why.
+        """
 
     async def close(self) -> None:
-        """Finish what was begun, release ownership. Harmless when called twice."""
+        """Finish what was begun, release ownership. Whoever waits for a lease gets `StorageUnavailable`.
+
+        Harmless when called twice, or before `open`.
+        """
 
     async def check(self) -> None:
         """Cheap proof that reads and writes would work now; raises what they would raise."""

@@ -1,6 +1,6 @@
 """What the port speaks: frozen records and JSON bytes, independent of any wire version.
 
-Times are milliseconds since 1970 (UTC), given by the caller. Versions count a thread's checkpoints from 1; 0 means none.
+Times are milliseconds since 1970 (UTC), given by the caller. Versions count a thread's checkpoints from 1; 0 is none.
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ class ThreadKey:
 
 @dataclass(frozen=True, slots=True)
 class ThreadInfo:
-    """What is known of a thread beside its checkpoints. Changing it has no version; `revision` grows by one with each change."""
+    """What is known of a thread beside its checkpoints.
+
+    Changing it has no version; `revision` grows by one with each change.
+    """
 
     app: str = ""
     user_id: str = ""
@@ -106,9 +109,11 @@ class MessageRecord:
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """What one checkpoint changes in the state: first `removed`, then `replaced`, then `appended` (to a JSON array, which is empty when missing).
+    """What one checkpoint changes in the state: first `removed`, then `replaced`, then `appended`.
 
-    Values are the JSON bytes as sent. Replacing keeps a key's place in the order; a removed key that comes back comes last.
+    Values are the JSON bytes as sent. Replacing keeps a key's place in the order; a removed key that comes back comes
+    last. Elements are appended to a JSON array; what is missing, or is no array, counts as an empty one (whoever minds
+    checks before writing: a stored change must never be one that cannot be read back).
     """
 
     replaced: dict[str, bytes] = field(default_factory=dict)
@@ -147,8 +152,9 @@ class ApprovalDecision:
 class RequestRecord:
     """A committed mutation, kept for 24 h so that the same request finds its first outcome.
 
-    `request_hash` and `body_digest` are 16 bytes each. `version` is the first checkpoint that the mutation wrote (0: none), `uid` the incarnation
-    it was written to; `reply` is the engine's JSON for mutations whose outcome is not in the log.
+    `request_hash` and `body_digest` are 16 bytes each. `version` is the first checkpoint that the mutation wrote (0:
+    none), `uid` the incarnation it was written to; `reply` is the engine's JSON for mutations whose outcome is not in
+    the log.
     """
 
     request_hash: bytes
@@ -164,8 +170,10 @@ class RequestRecord:
 class Write:
     """One atomic append to a thread: all of it becomes durable, or none.
 
-    `checkpoint.version` is `expected_version + 1`. `expected_version` 0 makes the thread (or gives one that has no checkpoint yet its first);
-    `info` is then its info, and otherwise None. `fork_of` names the version whose line the checkpoint continues instead of the head's.
+    `checkpoint.version` is `expected_version + 1`. `expected_version` 0 makes the thread (or gives one that has no
+    checkpoint yet its first); `info` is then its info, and otherwise None. Of a thread that is there already `info`
+    fills only what is empty. `fork_of` names the version whose line the checkpoint continues instead of the head's;
+    `checkpoint.parent_version` is `fork_of`, or else `expected_version`.
     """
 
     key: ThreadKey
@@ -185,7 +193,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What an append tells its writer: the thread as it now stands, and whether someone asked meanwhile to cancel its run."""
+    """What an append tells its writer: the thread as it now stands, and whether someone asked to cancel its run."""
 
     thread: ThreadRecord
     cancel_requested: bool
@@ -193,9 +201,10 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A thread with its newest checkpoint (None before the first) and the version ranges, oldest first, that make its line.
+    """A thread with its newest checkpoint (None before the first) and the version ranges, oldest first, of its line.
 
-    `pending` are the approvals that wait at the head, oldest first. `cancel_requested`: someone asked to cancel the run that the head belongs to.
+    `pending` are the approvals that wait at the head, in the order they were asked. `cancel_requested`: someone asked to
+    cancel the attempt that the head belongs to.
     """
 
     thread: ThreadRecord
@@ -207,7 +216,10 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One version of the log with what that write brought. Approvals stand as they are now, not as they were asked."""
+    """One version of the log with what that write brought, in the order given.
+
+    Approvals stand as they are now, not as they were asked.
+    """
 
     checkpoint: CheckpointRecord
     messages: tuple[MessageRecord, ...]
@@ -216,7 +228,10 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True)
 class ThreadFilter:
-    """Which threads to list; None means any. `text` matches a part of the id or the name, without regard to case; `metadata` a top-level string value."""
+    """Which threads to list; None means any.
+
+    `text` matches a part of the id or the name, without regard to case; `metadata` a top-level key and its text.
+    """
 
     user_id: str | None = None
     app: str | None = None

@@ -1,0 +1,60 @@
+"""The memory backend as a whole."""
+
+from __future__ import annotations
+
+from clew_storage.errors import StorageUnavailable
+from clew_storage.local_leases import LocalLeases
+from clew_storage.memory.approvals import MemoryApprovals
+from clew_storage.memory.messages import MemoryMessages
+from clew_storage.memory.tables import Tables
+from clew_storage.memory.threads import MemoryThreads
+
+
+class MemoryBackend:
+    """Implements the port's `Backend`; what it holds is gone when it is closed."""
+
+    def __init__(self, url: str = "memory://") -> None:
+        self.url = url
+        self._tables: Tables | None = None
+        self._leases = LocalLeases()
+        self._threads = MemoryThreads(self._opened, self._leases)
+        self._messages = MemoryMessages(self._opened)
+        self._approvals = MemoryApprovals(self._opened)
+
+    def _opened(self) -> Tables:
+        if self._tables is None:
+            raise StorageUnavailable("the storage is not open")
+        return self._tables
+
+    @property
+    def leases(self) -> LocalLeases:
+        """See the port."""
+        return self._leases
+
+    @property
+    def threads(self) -> MemoryThreads:
+        """See the port."""
+        return self._threads
+
+    @property
+    def messages(self) -> MemoryMessages:
+        """See the port."""
+        return self._messages
+
+    @property
+    def approvals(self) -> MemoryApprovals:
+        """See the port."""
+        return self._approvals
+
+    async def open(self) -> None:
+        """See the port."""
+        self._tables = Tables()
+
+    async def close(self) -> None:
+        """See the port."""
+        self._leases.close()
+        self._tables = None
+
+    async def check(self) -> None:
+        """See the port."""
+        self._opened()

@@ -1,0 +1,86 @@
+"""Opens a backend by its URL: the only place that knows which there are, and imports one only when it is wanted."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote
+
+from clew_storage.errors import StorageRefused
+from clew_storage.port import Backend
+
+_SQLITE_OPTIONS = {"mode": ("ro", "rw"), "allow_network_fs": ("0", "1")}
+
+
+def open_storage(url: str | None = None) -> Backend:
+    """The backend for a URL, yet to be opened with `await backend.open()`.
+
+    `memory://` · `sqlite://relative/path` · `sqlite:///absolute/path` · `sqlite://:memory:` · None: a file of the user's
+    own, `clew/clew.db` in the platform's folder for data. Options of a SQLite file: `?mode=ro` reads without owning it,
+    `?allow_network_fs=1` accepts a network file system, whose locks are then trusted. Raises `StorageRefused` for a URL
+    that names no storage.
+    """
+    if url is None:
+        return _open_default()
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        raise StorageRefused(f"{url!r} is not a storage URL; write sqlite://{url} for a file, or memory://")
+    if scheme == "memory":
+        if rest:
+            raise StorageRefused(f"memory:// takes no name or option, and got {rest!r}")
+        from clew_storage.memory import MemoryBackend  # noqa: PLC0415
+
+        return MemoryBackend()
+    if scheme == "sqlite":
+        return _open_sqlite(url, rest)
+    raise StorageRefused(f"no storage is known by {scheme}://; there are memory:// and sqlite://")
+
+
+def default_path() -> Path:
+    """Where the data of this user goes when no URL is given."""
+    home = Path.home()
+    if data_home := os.environ.get("XDG_DATA_HOME"):
+        folder = Path(data_home)
+    elif sys.platform == "darwin":
+        folder = home / "Library" / "Application Support"
+    elif sys.platform == "win32":
+        folder = Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local"))
+    else:
+        folder = home / ".local" / "share"
+    return folder / "clew" / "clew.db"
+
+
+def _open_default() -> Backend:
+    from clew_storage.sqlite import SqliteBackend  # noqa: PLC0415
+
+    path = default_path()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageRefused(
+            f"the default folder {path.parent} cannot be made ({error.strerror}); name a file: sqlite://PATH"
+        ) from error
+    return SqliteBackend(path, url=f"sqlite://{path}")
+
+
+def _open_sqlite(url: str, rest: str) -> Backend:
+    from clew_storage.sqlite import SqliteBackend  # noqa: PLC0415
+
+    name, _, query = rest.partition("?")
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    for option, value in options.items():
+        allowed = _SQLITE_OPTIONS.get(option)
+        if allowed is None:
+            raise StorageRefused(f"{url} has an unknown option {option}; known are {', '.join(_SQLITE_OPTIONS)}")
+        if value not in allowed:
+            raise StorageRefused(f"{url}: {option} is one of {', '.join(allowed)}, not {value!r}")
+    if not name:
+        raise StorageRefused("sqlite:// names no file; write sqlite://PATH or sqlite://:memory:")
+    read_only = options.get("mode") == "ro"
+    if name == ":memory:":
+        if read_only:
+            raise StorageRefused("sqlite://:memory: begins empty and cannot be read-only")
+        return SqliteBackend(None, url=url)
+    path = Path(unquote(name)).expanduser()
+    return SqliteBackend(path, url=url, read_only=read_only, allow_network_fs=options.get("allow_network_fs") == "1")
