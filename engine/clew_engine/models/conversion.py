@@ -80,10 +80,17 @@ def from_response(response: theirs.ModelResponse, asked_for: str) -> ModelRespon
     return ModelResponse(
         content=content,
         usage=_usage(response),
-        finish_reason=response.finish_reason or ("tool_call" if calls else "stop"),
+        finish_reason=_finish_reason(response.finish_reason, calls),
         model=response.model_name or asked_for,
         provider=_provider(response.provider_name, response.provider_response_id, None, response.provider_details),
     )
+
+
+def _finish_reason(reason: str | None, calls: bool) -> str:
+    """Some APIs say `stop` although they stopped for a tool."""
+    if reason in (None, "stop"):
+        return "tool_call" if calls else "stop"
+    return reason
 
 
 def escaped(text: str) -> str:

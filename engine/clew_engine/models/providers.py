@@ -8,18 +8,18 @@ from typing import Any
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import Model
 
-from clew_engine.models.failures import model_error
 from clew_engine.models.opening import Address
-from clew_engine.models.port import ModelSettings
+from clew_engine.models.port import ModelError, ModelSettings
 from clew_engine.models.pydantic_ai import PydanticAIModel
 
 
 def build(address: Address, name: str, settings: ModelSettings) -> PydanticAIModel:
     """The model behind our port. Raises ModelError where it cannot be had, for want of a key above all."""
+    builder, wants = _BUILDERS[address.prefix]
     try:
-        return PydanticAIModel(_BUILDERS[address.prefix](address), name=name, settings=settings)
+        return PydanticAIModel(builder(address), name=name, settings=settings)
     except UserError as error:
-        raise model_error(error, name) from error
+        raise ModelError("model_rejected", f"The model {name} cannot be used yet: {wants}.", retryable=False) from error
 
 
 # ruff: noqa: PLC0415 in what follows, since each provider's SDK takes a second to import and only one is wanted
@@ -73,10 +73,10 @@ def _bedrock(address: Address) -> Model[Any]:
     return BedrockConverseModel(address.model, provider=provider)
 
 
-_BUILDERS: dict[str, Callable[[Address], Model[Any]]] = {
-    "openai": _openai,
-    "openai-chat": _openai_chat,
-    "anthropic": _anthropic,
-    "google": _google,
-    "bedrock": _bedrock,
+_BUILDERS: dict[str, tuple[Callable[[Address], Model[Any]], str]] = {
+    "openai": (_openai, "set OPENAI_API_KEY, or give it an api_key"),
+    "openai-chat": (_openai_chat, "set OPENAI_API_KEY, or give it a base_url or an api_key"),
+    "anthropic": (_anthropic, "set ANTHROPIC_API_KEY, or give it an api_key"),
+    "google": (_google, "set GOOGLE_API_KEY, or give it an api_key"),
+    "bedrock": (_bedrock, "set AWS_DEFAULT_REGION, or give it a region"),
 }

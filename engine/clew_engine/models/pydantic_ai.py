@@ -94,7 +94,7 @@ class PydanticAIModel:
 
 
 # Threads outlive what a provider stores: its reasoning travels with the thread, encrypted, instead of by reference.
-_STATELESS: dict[str, dict[str, Any]] = {"openai": {"openai_store": False, "openai_send_reasoning_ids": False}}
+_STATELESS: dict[str, dict[str, Any]] = {"openai": {"openai_store": False}}
 
 
 def merged(defaults: ModelSettings, asked: ModelSettings | None) -> ModelSettings:
@@ -127,11 +127,13 @@ async def _chunks(events: AsyncIterator[theirs.ModelResponseStreamEvent]) -> Asy
 
 
 def _complete(reply: StreamedResponse, model: str) -> theirs.ModelResponse:
-    """The response, if the model said that it was done: a stream that merely stops looks complete to its SDK."""
+    """The response, if the model said that it was done: a stream that merely stops looks complete to its SDK.
+
+    A finish reason may be made up for a stream that brought none; what the provider itself wrote is in the details.
+    """
     response = reply.get()
-    said_so = response.finish_reason is not None or (
-        reply.provider_name not in _EARLY_USAGE and response.usage.output_tokens > 0
-    )
-    if response.state != "complete" or response.finish_reason == "error" or not said_so:
+    said_so = response.finish_reason == "content_filter" or "finish_reason" in (response.provider_details or {})
+    final_usage = response.usage.output_tokens > 0 and reply.provider_name not in _EARLY_USAGE
+    if response.state != "complete" or response.finish_reason == "error" or not (said_so or final_usage):
         raise incomplete(model)
     return response
