@@ -163,7 +163,7 @@ def _decode_media(kind: Any, fields: dict[str, Any]) -> MediaPart:
     return MediaPart(
         kind,
         fields.pop("mime"),
-        None if data is None else b64decode(data),
+        None if data is None else b64decode(data, validate=True),
         fields.pop("uri", None),
         fields.pop("file_id", None),
         fields.pop("name", None),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
+from clew_engine.json_text import JsonError, parse_strict
 from clew_engine.message_parts import (
     DataPart,
     MediaPart,
@@ -82,12 +82,8 @@ def view_provider(provider: Provider, id_name: str) -> dict[str, Any]:
 
 
 def _parsed(text: str | bytes, otherwise: Any) -> Any:
-    """The value, or `otherwise` where the text is not JSON. The standard library keeps integers of any size."""
+    """The value, or `otherwise` where the text is not JSON: a model may write anything."""
     try:
-        return json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+        return parse_strict(text)
+    except JsonError:
         return otherwise
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
