@@ -246,6 +246,12 @@ async def test_a_model_serves_several_requests_at_once(dialect: Dialect, model: 
     assert [reply.text for reply in replies] == ["Hello"] * 5
 
 
+async def test_a_character_that_is_cut_in_two_is_joined(dialect: Dialect, model: Model, server: ProviderServer) -> None:
+    server.will(Served(dialect.says("a\ud83d", "\ude00b")))
+    events = await events_of(model, a_request())
+    assert [event.text for event in events if isinstance(event, TextChunk)] == ["a", "😀b"]
+
+
 async def test_openai_reasoning_is_kept_with_the_thread_and_not_at_openai(server: ProviderServer) -> None:
     reply = [*RESPONSES.start(), *responses_reasoning("Hm.", "ENCRYPTED"), *RESPONSES.finish("stop")]
     server.will(Served(reply), Served(RESPONSES.says("Yes")))

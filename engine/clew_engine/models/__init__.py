@@ -2,6 +2,7 @@
 
 from clew_engine.models.offline import OfflineModel
 from clew_engine.models.offline_rules import Rule, Turn, after, otherwise, when
+from clew_engine.models.opening import open_model
 from clew_engine.models.port import (
     Model,
     ModelError,
@@ -30,6 +31,7 @@ __all__ = [
     "ToolSpec",
     "Turn",
     "after",
+    "open_model",
     "otherwise",
     "when",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import orjson
 from pydantic_ai import messages as theirs
@@ -22,6 +22,7 @@ from clew_engine.models.port import ModelRequest, ModelResponse
 
 # What JSON and databases of providers choke on; tab, line feed and carriage return are text.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_FILE_KEEPERS = frozenset(get_args(theirs.UploadedFileProviderName))
 _OUTCOMES: Mapping[ours.Outcome, Literal["success", "failed", "denied", "interrupted"]] = {
     "done": "success",
     "failed": "failed",
@@ -98,6 +99,15 @@ def escaped(text: str) -> str:
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+def mended(text: str) -> str:
+    """The text with its surrogates joined to characters, and one that is left alone replaced: JSON may hold any."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
 def _maker(message: ours.Message) -> str | None:
     return message.provider.name if message.provider is not None else None
 
@@ -168,22 +178,23 @@ def _media(part: ours.MediaPart, system: str) -> theirs.UserContent:
         return theirs.BinaryContent(data=part.data, media_type=part.mime_type)
     if part.uri is not None:
         return cast("theirs.UserContent", _URLS[part.kind](part.uri, media_type=part.mime_type))
-    if part.provider is None or part.provider.name == system:
+    keeper = part.provider.name if part.provider is not None else system
+    if keeper == system and system in _FILE_KEEPERS:
         name = cast("theirs.UploadedFileProviderName", system)
         return theirs.UploadedFile(file_id=cast("str", part.file_id), provider_name=name, media_type=part.mime_type)
-    return f"[{part.kind} {part.name or ''} is kept at {part.provider.name} and cannot be shown here]"
+    return f"[{part.kind} {part.name or part.file_id} is kept at {keeper} and cannot be shown here]"
 
 
 def _our_part(part: theirs.ModelResponsePart, maker: str | None) -> ours.Part:
     match part:
         case theirs.TextPart():
-            return ours.TextPart(part.content, provider=_provider(maker, part.id, None, part.provider_details))
+            return ours.TextPart(mended(part.content), provider=_provider(maker, part.id, None, part.provider_details))
         case theirs.ThinkingPart():
             provider = _provider(part.provider_name or maker, part.id, part.signature, part.provider_details)
-            return ours.ReasoningPart(part.content, provider=provider)
+            return ours.ReasoningPart(mended(part.content), provider=provider)
         case theirs.ToolCallPart():
             provider = _provider(maker, part.tool_call_id, None, part.provider_details)
-            return ours.ToolCallPart(part.tool_call_id, part.tool_name, _args(part.args), provider=provider)
+            return ours.ToolCallPart(part.tool_call_id, mended(part.tool_name), _args(part.args), provider=provider)
         case theirs.FilePart():
             return _our_media(part.content, _provider(maker, part.id, None, part.provider_details))
         case _:
@@ -199,7 +210,7 @@ def _our_media(content: theirs.BinaryContent, provider: ours.Provider | None) ->
 def _args(args: str | Mapping[str, Any] | None) -> str:
     """The arguments as written; a model that wrote none means none."""
     if isinstance(args, str) and args:
-        return args
+        return mended(args)
     return orjson.dumps(args).decode() if args else "{}"
 
 
@@ -219,13 +230,18 @@ def _provider(
 ) -> ours.Provider | None:
     """What must be kept of the provider's own: not what `finish_reason` and the time of our row already say."""
     kept = {key: value for key, value in (details or {}).items() if key not in {"finish_reason", "timestamp"}}
-    if name is None or not (its_id or signature or kept):
+    values = _json_values(kept) if kept else None
+    if name is None or not (its_id or signature or values):
         return None
-    return ours.Provider(name, its_id, signature, _json_values(kept) or None)
+    return ours.Provider(name, its_id, signature, values or None)
 
 
 def _json_values(details: Mapping[str, Any]) -> dict[str, Any]:
-    values: dict[str, Any] = orjson.loads(orjson.dumps(details, default=_named, option=orjson.OPT_NON_STR_KEYS))
+    """The details as JSON that can be stored; the whole of them is not worth a failed run."""
+    try:
+        values: dict[str, Any] = orjson.loads(orjson.dumps(details, default=_named, option=orjson.OPT_NON_STR_KEYS))
+    except TypeError:
+        return {}
     return values
 
 

@@ -13,10 +13,10 @@ from typing import Any, cast
 from pydantic_ai import direct
 from pydantic_ai import messages as theirs
 from pydantic_ai.models import Model as TheirModel
-from pydantic_ai.models import StreamedResponse
+from pydantic_ai.models import ModelRequestParameters, StreamedResponse
 from pydantic_ai.settings import ModelSettings as TheirSettings
 
-from clew_engine.models.conversion import from_response, to_history, to_parameters
+from clew_engine.models.conversion import from_response, mended, to_history, to_parameters
 from clew_engine.models.failures import incomplete, model_error
 from clew_engine.models.port import (
     ModelError,
@@ -48,13 +48,14 @@ class PydanticAIModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """The reply as it comes, and then whole. Raises ModelError."""
+        history, parameters = self._converted(request)
         try:
             async with (
                 direct.model_request_stream(
                     self._model,
-                    to_history(request.messages, self._model.system),
+                    history,
                     model_settings=self._settings_for(request.settings),
-                    model_request_parameters=to_parameters(request, self._enforces_schemas()),
+                    model_request_parameters=parameters,
                 ) as reply,
                 # Left to the garbage collector, an abandoned iterator would hold its connection until then.
                 aclosing(cast("AsyncGenerator[theirs.ModelResponseStreamEvent, None]", aiter(reply))) as events,
@@ -72,8 +73,13 @@ class PydanticAIModel:
         async with self._model:
             pass
 
-    def _enforces_schemas(self) -> bool:
-        return bool(self._model.profile.get("supports_json_schema_output", False))
+    def _converted(self, request: ModelRequest) -> tuple[list[theirs.ModelMessage], ModelRequestParameters]:
+        enforces_schemas = bool(self._model.profile.get("supports_json_schema_output", False))
+        try:
+            return to_history(request.messages, self._model.system), to_parameters(request, enforces_schemas)
+        except ValueError as error:
+            message = f"The conversation holds what cannot be sent to the model {self._name}."
+            raise ModelError("model_rejected", message, retryable=False) from error
 
     def _settings_for(self, asked: ModelSettings | None) -> TheirSettings:
         settings = merged(self._settings, asked)
@@ -110,20 +116,30 @@ def _tool_choice(choice: str | None) -> str | list[str] | None:
 
 
 async def _chunks(events: AsyncIterator[theirs.ModelResponseStreamEvent]) -> AsyncIterator[ModelEvent]:
+    halves: dict[int, str] = {}  # a character may be cut in two, each half escaped in JSON of its own
     async for event in events:
-        match event:
-            case theirs.PartStartEvent(index=index, part=theirs.TextPart(content=text)):
-                chunk: ModelEvent = TextChunk(index, text)
-            case theirs.PartStartEvent(index=index, part=theirs.ThinkingPart(content=text)):
-                chunk = ReasoningChunk(index, text)
-            case theirs.PartDeltaEvent(index=index, delta=theirs.TextPartDelta(content_delta=text)):
-                chunk = TextChunk(index, text)
-            case theirs.PartDeltaEvent(index=index, delta=theirs.ThinkingPartDelta(content_delta=str() as text)):
-                chunk = ReasoningChunk(index, text)
-            case _:
-                continue
+        if (found := _delta(event)) is None:
+            continue
+        kind, index, text = found
+        text = halves.pop(index, "") + text
+        if text and "\ud800" <= text[-1] <= "\udbff":
+            text, halves[index] = text[:-1], text[-1]
         if text:
-            yield chunk
+            yield kind(index, mended(text))
+
+
+def _delta(event: theirs.ModelResponseStreamEvent) -> tuple[type[TextChunk | ReasoningChunk], int, str] | None:
+    match event:
+        case theirs.PartStartEvent(index=index, part=theirs.TextPart(content=text)):
+            return TextChunk, index, text
+        case theirs.PartStartEvent(index=index, part=theirs.ThinkingPart(content=text)):
+            return ReasoningChunk, index, text
+        case theirs.PartDeltaEvent(index=index, delta=theirs.TextPartDelta(content_delta=text)):
+            return TextChunk, index, text
+        case theirs.PartDeltaEvent(index=index, delta=theirs.ThinkingPartDelta(content_delta=str() as text)):
+            return ReasoningChunk, index, text
+        case _:
+            return None
 
 
 def _complete(reply: StreamedResponse, model: str) -> theirs.ModelResponse:
