@@ -27,15 +27,17 @@ class LocalLeases:
     """Implements the port's `Leases`.
 
     Epochs come from one counter for all threads, so that nothing need be remembered of a thread that nobody holds.
-    `floor` is larger than every epoch that an earlier owner of the database can have granted.
     """
 
-    def __init__(self, *, floor: int = 0) -> None:
-        self._epoch = floor
+    def __init__(self) -> None:
+        self._epoch = 0
+        self._open = False
         self._lanes: dict[ThreadKey, _Lane] = {}
 
     async def acquire(self, key: ThreadKey, *, purpose: str, wait_s: float, first: bool = False) -> Grant:
         """See the port."""
+        if not self._open:
+            raise StorageUnavailable("the storage is not open")
         lane = self._lanes.get(key)
         if lane is None:
             grant = Grant(key, self.next_epoch(), purpose)
@@ -99,6 +101,11 @@ class LocalLeases:
         self._epoch += 1
         return self._epoch
 
+    def open(self, *, above: int) -> None:
+        """Begin above every epoch that an earlier owner of the database can have granted."""
+        self._epoch = max(self._epoch, above)
+        self._open = True
+
     def admits(self, key: ThreadKey, epoch: int) -> bool:
         """Whether a write with this epoch comes from the holder."""
         lane = self._lanes.get(key)
@@ -113,6 +120,7 @@ class LocalLeases:
 
     def close(self) -> None:
         """The database closes: whoever still waits learns that it will not be served."""
+        self._open = False
         for lane in self._lanes.values():
             _dismiss(lane, StorageUnavailable("the storage was closed"))
         self._lanes.clear()

@@ -17,7 +17,7 @@ def append(tables: Tables, write: Write, *, admitted: bool) -> Written:
     _refuse(tables, thread, write, admitted=admitted)
     if thread is None:
         thread = StoredThread(after_write(None, write))
-        tables.threads[write.key] = thread
+        tables.add(thread)
     else:
         thread.record = after_write(thread.record, write)
     put_write(tables, thread, write)

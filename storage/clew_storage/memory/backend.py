@@ -49,6 +49,7 @@ class MemoryBackend:
     async def open(self) -> None:
         """See the port."""
         self._tables = Tables()
+        self._leases.open(above=0)
 
     async def close(self) -> None:
         """See the port."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from clew_storage.lines import Line, contains, line_of, truncate
 from clew_storage.records import (
@@ -87,18 +87,34 @@ class StoredThread:
         return dict(state)
 
 
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """What stays of a deleted thread, beside its requests."""
+
+    epoch: int
+    deleted_at_ms: int
+
+
 @dataclass(slots=True)
 class Tables:
     """Everything in one memory database. Requests outlive their thread, as the port wants it."""
 
     threads: dict[ThreadKey, StoredThread] = field(default_factory=dict)
     requests: dict[tuple[ThreadKey, bytes], RequestRecord] = field(default_factory=dict)
+    tombstones: dict[ThreadKey, Tombstone] = field(default_factory=dict)
     approval_threads: dict[tuple[str, str], ThreadKey] = field(default_factory=dict)
 
     def incarnation(self, key: ThreadKey, uid: str) -> StoredThread | None:
         """The thread, if it is still the one with this uid."""
         thread = self.threads.get(key)
         return thread if thread is not None and thread.record.uid == uid else None
+
+    def add(self, thread: StoredThread) -> None:
+        """Add a thread, in the place of its tombstone where there is one."""
+        key = thread.record.key
+        if tombstone := self.tombstones.pop(key, None):
+            thread.record = replace(thread.record, epoch=max(thread.record.epoch, tombstone.epoch))
+        self.threads[key] = thread
 
     def recorded(self, key: ThreadKey, request: RequestRecord | None) -> bool:
         """Whether the request was committed before."""

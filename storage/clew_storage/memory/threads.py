@@ -10,7 +10,7 @@ from clew_storage.errors import CheckpointMissing, RequestRecorded, ThreadExists
 from clew_storage.lines import contains
 from clew_storage.local_leases import LocalLeases
 from clew_storage.memory.appends import append, put_write
-from clew_storage.memory.tables import StoredThread, Tables
+from clew_storage.memory.tables import StoredThread, Tables, Tombstone
 from clew_storage.records import (
     CheckpointRecord,
     Head,
@@ -137,11 +137,12 @@ class MemoryThreads:
         thread = tables.threads.get(key)
         record = after_change(thread.record if thread else None, change, create=create, now_ms=now_ms)
         if thread is None:
-            tables.threads[key] = StoredThread(record)
+            thread = StoredThread(record)
+            tables.add(thread)
         else:
             thread.record = record
         tables.record(key, request)
-        return record
+        return thread.record
 
     async def copy_thread(self, source: ThreadKey, source_uid: str, target: ThreadRecord, write: Write) -> Written:
         """See the port."""
@@ -157,7 +158,7 @@ class MemoryThreads:
             raise ThreadExists(f"there is a thread {target.key.thread_id} already")
         made = _copy_line(origin, write.fork_of, replace(target, head_version=write.fork_of))
         made.record = after_write(made.record, write)
-        tables.threads[target.key] = made
+        tables.add(made)
         put_write(tables, made, write)
         return Written(made.record, cancel_requested=False)
 
@@ -172,6 +173,7 @@ class MemoryThreads:
         for approval_id in thread.approvals:
             del tables.approval_threads[key.tenant, approval_id]
         tables.record(key, request)
+        tables.tombstones[key] = Tombstone(self._leases.next_epoch(), now_ms)
         self._leases.revoke(key)
         return True
 
@@ -181,10 +183,16 @@ class MemoryThreads:
 
     async def forget_requests(self, *, before_ms: int) -> int:
         """See the port."""
-        requests = self._tables().requests
-        old = [place for place, request in requests.items() if request.created_at_ms < before_ms]
+        tables = self._tables()
+        old = [place for place, request in tables.requests.items() if request.created_at_ms < before_ms]
         for place in old:
-            del requests[place]
+            del tables.requests[place]
+        needed = {key for key, _ in tables.requests}
+        tables.tombstones = {
+            key: tombstone
+            for key, tombstone in tables.tombstones.items()
+            if key in needed or tombstone.deleted_at_ms >= before_ms
+        }
         return len(old)
 
 

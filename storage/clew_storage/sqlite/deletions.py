@@ -1,0 +1,33 @@
+"""The end of a thread: every row of content goes, the tombstone stays."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from clew_storage.records import RequestRecord, ThreadKey
+from clew_storage.sqlite.places import bounds
+from clew_storage.sqlite.requests import put_request, refuse_recorded
+from clew_storage.sqlite.rows import find_thread
+
+
+def delete_thread(
+    connection: sqlite3.Connection, key: ThreadKey, *, request: RequestRecord | None, now_ms: int, epoch: int
+) -> bool:
+    """See the port; `epoch` is larger than every one granted so far."""
+    refuse_recorded(connection, key, request)
+    thread = find_thread(connection, key)
+    if thread is None:
+        return False
+    number, uid = thread.number, thread.record.uid
+    for table in ("checkpoints", "messages", "state_changes", "folds"):
+        connection.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", bounds(number))  # noqa: S608
+    connection.execute("DELETE FROM approvals WHERE thread_no = ?", (number,))
+    put_request(connection, number, request, uid)
+    connection.execute("UPDATE requests SET uid = ? WHERE thread_no = ? AND uid IS NULL", (uid, number))
+    connection.execute(
+        "UPDATE threads SET uid = NULL, epoch = ?, head = 0, status = NULL, line_start = 0, line = NULL, "
+        "messages_end = 0, cancel_run = NULL, cancel_attempt = NULL, updated_at_ms = ?, revision = 0, app = '', "
+        "user_id = '', name = '', metadata = x'' WHERE thread_no = ?",
+        (epoch, now_ms, number),
+    )
+    return True

@@ -1,0 +1,43 @@
+"""The port's `Messages` on SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from clew_storage.records import MessageRecord, ThreadKey
+from clew_storage.sqlite import transcripts
+from clew_storage.sqlite.sessions import Session
+
+
+class SqliteMessages:
+    """`session` raises when the backend is not open."""
+
+    def __init__(self, session: Callable[[], Session]) -> None:
+        self._session = session
+
+    async def list_messages(
+        self,
+        key: ThreadKey,
+        *,
+        at_version: int | None = None,
+        after_position: int | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> Sequence[MessageRecord]:
+        """See the port."""
+        return await self._session().readers.read(
+            lambda connection: transcripts.list_messages(
+                connection,
+                key,
+                at_version=at_version,
+                after_position=after_position,
+                limit=limit,
+                newest_first=newest_first,
+            )
+        )
+
+    async def get_message(self, key: ThreadKey, message_id: str) -> MessageRecord | None:
+        """See the port."""
+        return await self._session().readers.read(
+            lambda connection: transcripts.get_message(connection, key, message_id)
+        )

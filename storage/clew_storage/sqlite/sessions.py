@@ -1,0 +1,83 @@
+"""An open database: its connections from the first to the last."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from clew_storage.errors import StorageUnavailable
+from clew_storage.sqlite.connections import Connection, Pragmas, Synchronous
+from clew_storage.sqlite.database_files import check_format, create_file
+from clew_storage.sqlite.failures import translate
+from clew_storage.sqlite.group_commit import GroupCommit, Refusing
+from clew_storage.sqlite.migrations import migrate
+from clew_storage.sqlite.ownership import Ownership
+from clew_storage.sqlite.readers import Readers
+
+
+class Session:
+    """The writer, the readers and what must be given back at the end."""
+
+    def __init__(
+        self, writer: GroupCommit | Refusing, readers: Readers, generation: int, stack: AsyncExitStack
+    ) -> None:
+        self.writer = writer
+        self.readers = readers
+        self.generation = generation
+        self._stack = stack
+
+    @classmethod
+    async def open_for_writing(cls, path: Path | None, synchronous: Synchronous) -> Session:
+        """Own the file (None: a database in memory), bring its format up to date and begin a generation of epochs."""
+        async with AsyncExitStack() as stack:
+            if path is not None:
+                stack.callback(Ownership.take(path).release)
+                check_format(path, read_only=False)
+                create_file(path)
+            try:
+                connection = await Connection.open(path, Pragmas(synchronous))
+                stack.push_async_callback(connection.close)
+                generation = await connection.run(_begin)
+                readers = Readers(connection) if path is None else await _open_readers(path, stack)
+            except sqlite3.Error as error:
+                raise translate(error) from error
+            writer = GroupCommit(connection)
+            stack.push_async_callback(writer.close)
+            return cls(writer, readers, generation, stack.pop_all())
+        raise AssertionError
+
+    @classmethod
+    async def open_for_reading(cls, path: Path) -> Session:
+        """Read a file that this process does not own."""
+        check_format(path, read_only=True)
+        async with AsyncExitStack() as stack:
+            try:
+                readers = await _open_readers(path, stack)
+            except sqlite3.Error as error:
+                raise translate(error) from error
+            refusal = StorageUnavailable("the storage was opened with mode=ro and takes no writes")
+            return cls(Refusing(refusal), readers, 0, stack.pop_all())
+        raise AssertionError
+
+    async def close(self) -> None:
+        """Finish what is queued, close the readers before the writer, and give the file up."""
+        await self._stack.aclose()
+
+
+async def _open_readers(path: Path, stack: AsyncExitStack) -> Readers:
+    connections = []
+    for _ in range(2):
+        connection = await Connection.open(path, Pragmas(read_only=True))
+        stack.push_async_callback(connection.close)
+        connections.append(connection)
+    return Readers(*connections)
+
+
+def _begin(connection: sqlite3.Connection) -> int:
+    migrate(connection)
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("UPDATE ownership SET generation = generation + 1")
+    (generation,) = connection.execute("SELECT generation FROM ownership").fetchone()
+    connection.execute("COMMIT")
+    return int(generation)
