@@ -1,0 +1,265 @@
+"""The agent as a program: ask the model, run the calls it asks for, and so on until it only speaks."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from clew_engine import ids
+from clew_engine.approvals import Approval, ApprovalKind, Choice, Decision
+from clew_engine.calls import DECIDED, INTENTS, OUTCOMES, CallStep, plan_calls
+from clew_engine.checkpoints import Call, Failure
+from clew_engine.drafts import Draft, DraftMessage
+from clew_engine.errors import ArgumentInvalidError, ClewError
+from clew_engine.events import MessageDiscarded
+from clew_engine.json_text import JsonError, parse_strict
+from clew_engine.messages import Message, Part, Provider, ToolCallPart
+from clew_engine.model_streams import ModelStream, model_failure
+from clew_engine.models import Model, ModelError, ModelRequest, ModelResponse, ModelSettings
+from clew_engine.options import Limits
+from clew_engine.runs import RunStopped
+from clew_engine.state import StateView, encode_values, replacing
+from clew_engine.tools import Tool, ToolArgumentError
+from clew_engine.transcripts import Transcript
+from clew_storage import Source, Status
+from clew_storage.state_changes import apply
+
+if TYPE_CHECKING:
+    from clew_engine.agents import Instructions, StateCheck
+    from clew_engine.runs import Run
+
+MODEL: Mapping[str, Any] = {"do": "model"}
+TOOLS: Mapping[str, Any] = {"do": "tools"}
+
+
+@dataclass(frozen=True)
+class AgentProgram:
+    """What an agent's author declared, stepped. `gated` are the names of tools whose calls always wait for a person."""
+
+    name: str
+    model: Model
+    instructions: Instructions
+    tools: Mapping[str, Tool]
+    gated: frozenset[str]
+    limits: Limits
+    hooks: tuple[object, ...]
+    state_check: StateCheck | None
+    approval_ttl_s: float | None
+    settings: ModelSettings | None
+
+    def begin(self) -> Mapping[str, Any]:
+        """A turn begins with the model."""
+        return MODEL
+
+    def check_state(self, state: Mapping[str, bytes]) -> None:
+        """Raises StateInvalidError when the state does not fit the declared type."""
+        if self.state_check is not None:
+            self.state_check(state)
+
+    async def step(self, run: Run) -> None:
+        """One model step, or the calls of one."""
+        continuation = run.thread.body.next
+        if continuation.get("do") == "tools":
+            plan = plan_calls(run.thread.transcript.open_calls(), continuation, self.tools, self.gated)
+            await CallStep(run, plan, continuation, MODEL).execute()
+            return
+        run.count_step()
+        run.check_tokens()
+        await self._ask(run)
+
+    def starting(
+        self, continuation: Mapping[str, Any], transcript: Transcript, state: Mapping[str, bytes]
+    ) -> Sequence[Call]:
+        """The calls that need neither a person nor an intent."""
+        if continuation.get("do") != "tools":
+            return ()
+        return self._starting(transcript.open_calls(), continuation)
+
+    def decided(
+        self, continuation: Mapping[str, Any], answers: Sequence[tuple[Approval, Decision]]
+    ) -> Mapping[str, Any]:
+        """Answers are kept by call until the step is done."""
+        decided = dict(continuation.get(DECIDED, {}))
+        outcomes = dict(continuation.get(OUTCOMES, {}))
+        intents = list(continuation.get(INTENTS, ()))
+        for approval, decision in answers:
+            row = self._answer(approval, decision)
+            if approval.kind is ApprovalKind.TOOL_CALL:
+                decided[approval.subject] = row
+            elif decision.choice is Choice.RUN_AGAIN:
+                intents.remove(approval.subject)
+            else:
+                outcomes[approval.subject] = row
+        changed = {**continuation, DECIDED: decided, OUTCOMES: outcomes, INTENTS: intents}
+        return {name: value for name, value in changed.items() if value}
+
+    def once_calls(self, continuation: Mapping[str, Any], transcript: Transcript) -> frozenset[str]:
+        """Open calls of tools that are declared `once`."""
+        if continuation.get("do") != "tools":
+            return frozenset()
+        calls = (call for _, call in transcript.open_calls())
+        return frozenset(call.id for call in calls if call.name in self.tools and self.tools[call.name].once)
+
+    def meet_started(self, continuation: Mapping[str, Any], started: frozenset[str]) -> Mapping[str, Any]:
+        """Started calls become intents without a record."""
+        intents = sorted({*continuation.get(INTENTS, ()), *started})
+        return {**continuation, INTENTS: intents} if intents else continuation
+
+    def _starting(
+        self, open_calls: list[tuple[int, ToolCallPart]], continuation: Mapping[str, Any]
+    ) -> tuple[Call, ...]:
+        plan = plan_calls(open_calls, continuation, self.tools, self.gated)
+        return tuple(ready.call for ready in plan.ready if not ready.tool.once)
+
+    def _answer(self, approval: Approval, decision: Decision) -> dict[str, Any]:
+        if decision.arguments is not None:
+            try:
+                self.tools[approval.tool].check(decision.arguments)
+            except ToolArgumentError as error:
+                raise ArgumentInvalidError("decisions.approve.arguments_json", str(error)) from None
+            except KeyError:
+                raise ArgumentInvalidError("decisions.approval_id", f"there is no tool {approval.tool!r}") from None
+        if decision.value is not None:
+            try:
+                parse_strict(decision.value)
+            except JsonError as error:
+                raise ArgumentInvalidError("decisions.outcome.result_json", str(error)) from None
+        row: dict[str, Any] = {"choice": decision.choice.value}
+        if decision.reason:
+            row["reason"] = decision.reason
+        if approval.kind is ApprovalKind.TOOL_CALL and decision.choice is Choice.APPROVE:
+            row["arguments"] = approval.arguments if decision.arguments is None else decision.arguments
+        if decision.value is not None:
+            row["value"] = decision.value
+        return row
+
+    async def _ask(self, run: Run) -> None:
+        changes = await self._hooked(run, "before_step", run.state_view())
+        state = apply(run.thread.state, change) if (change := replacing(changes)) else run.thread.state
+        instructions = await self._instructions(run)
+        request = ModelRequest(
+            instructions=instructions,
+            messages=run.thread.transcript.before(run.thread.body.partial),
+            tools=tuple(tool.spec for tool in self.tools.values()),
+            settings=self.settings,
+        )
+        response, number = await self._answered(run, request)
+        run.count_usage(response.usage)
+        message, calls = self._message(run, response, number)
+        view = _with_message(run, state, message)
+        changes |= await self._hooked(run, "after_step", view)
+        self.check_state(apply(run.thread.state, change) if (change := replacing(changes)) else run.thread.state)
+        step = (run.thread.head.step if run.thread.head else 0) + 1
+        if not calls:
+            usage = run.usage(response.usage)
+            await run.thread.commit(
+                Draft(
+                    Source.STEP,
+                    Status.COMPLETED,
+                    messages=(message,),
+                    state=replacing(changes),
+                    usage=usage,
+                    step=step,
+                )
+            )
+            return
+        first = (message.position if message.position is not None else run.thread.next_position) + 1
+        started = self._starting([(first + index, call) for index, call in enumerate(calls)], TOOLS)
+        await run.thread.commit(
+            Draft(Source.STEP, next=TOOLS, messages=(message,), state=replacing(changes), started=started, step=step)
+        )
+
+    async def _answered(self, run: Run, request: ModelRequest) -> tuple[ModelResponse, int]:
+        tuning = run.storage.tuning
+        number = 0
+        while True:
+            stream = ModelStream(run, number)
+            try:
+                return await run.work(stream.read(self.model, request)), number
+            except RunStopped as stopped:
+                raise RunStopped(stopped.failure, stream.partial(self.model.name, run.thread.body.partial)) from None
+            except ModelError as error:
+                number += 1
+                if not error.retryable or number >= tuning.model_attempts:
+                    raise
+                run.thread.emit(MessageDiscarded(stream.message_id, model_failure(error)))
+                backoff = tuning.model_backoff_s * 2 ** (number - 1)
+                await run.work(asyncio.sleep(max(backoff, error.retry_after_s or 0.0)))
+
+    def _message(self, run: Run, response: ModelResponse, number: int) -> tuple[DraftMessage, tuple[ToolCallPart, ...]]:
+        content = _minted(response.content, run.thread.version + 1, response)
+        calls = tuple(part for part in content if isinstance(part, ToolCallPart))
+        return DraftMessage(
+            role="assistant",
+            content=content,
+            position=run.thread.body.partial,
+            number=number,
+            reserve=len(calls),
+            model=response.model,
+            usage=response.usage,
+            finish_reason=response.finish_reason,
+            provider=response.provider,
+        ), calls
+
+    async def _instructions(self, run: Run) -> str | None:
+        if self.instructions is None or isinstance(self.instructions, str):
+            return self.instructions
+        told = await _authors_own(run, "instructions", self.instructions, run.state_view())
+        return None if told is None else str(told)
+
+    async def _hooked(self, run: Run, moment: str, view: StateView) -> dict[str, bytes]:
+        changes: dict[str, bytes] = {}
+        for hook in self.hooks:
+            function = getattr(hook, moment, None)
+            if function is None:
+                continue
+            returned = await _authors_own(run, f"hook {type(hook).__name__}.{moment}", function, view)
+            if returned:
+                changes |= encode_values(returned)
+        return changes
+
+
+async def _authors_own(run: Run, what: str, function: Any, view: StateView) -> Any:
+    async def call() -> Any:
+        result = function(view)
+        return await result if inspect.isawaitable(result) else result
+
+    try:
+        return await run.work(call())
+    except (RunStopped, ClewError):
+        raise
+    except Exception as error:
+        message = f"{what} raised {type(error).__name__}: {error}"
+        raise RunStopped(Failure("tool_failed", message, retryable=True)) from error
+
+
+def _minted(content: tuple[Part, ...], version: int, response: ModelResponse) -> tuple[Part, ...]:
+    """The content with call ids of our own: providers' repeat, or break another provider's pattern."""
+    minted: list[Part] = []
+    number = 0
+    for part in content:
+        if isinstance(part, ToolCallPart):
+            name = response.provider.name if response.provider else response.model
+            own = part.provider or Provider(name=name)
+            provider = replace(own, id=own.id or part.id) if part.id else own
+            minted.append(replace(part, id=ids.call_id(version, number), provider=provider))
+            number += 1
+        else:
+            minted.append(part)
+    return tuple(minted)
+
+
+def _with_message(run: Run, state: Mapping[str, bytes], message: DraftMessage) -> StateView:
+    before = run.state_view()
+    said = Message(
+        id=ids.message_id(run.thread.version + 1, message.number or 0),
+        role=message.role,
+        content=message.content,
+        created_at_ms=run.storage.now_ms(),
+        usage=message.usage,
+        finish_reason=message.finish_reason,
+    )
+    return StateView(state, (*before["messages"], said.as_dict()), before["_clew"])

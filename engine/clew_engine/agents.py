@@ -1,0 +1,186 @@
+"""Agents: a model with instructions and tools, run in process or served."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+from clew_engine.agent_program import AgentProgram
+from clew_engine.blocking import blocking
+from clew_engine.errors import ArgumentInvalidError, ThreadSuspendedError
+from clew_engine.ids import check_id
+from clew_engine.messages import Part
+from clew_engine.models import Model, ModelSettings, open_model
+from clew_engine.options import Limits, OnBusy
+from clew_engine.replies import Reply
+from clew_engine.state import StateView
+from clew_engine.storage import Storage
+from clew_engine.threads import Thread
+from clew_engine.tools import Tool, as_tool
+from clew_engine.typed_state import state_check, state_schema
+from clew_storage import Status, ThreadKey
+
+Instructions = str | None | Callable[[StateView], str | None | Awaitable[str | None]]
+StateCheck = Callable[[Mapping[str, bytes]], None]
+_MODEL_SPEC = "offline"
+
+
+class Hook(Protocol):
+    """Sees the state before and after each model step; what a method returns is merged into the state.
+
+    Either method may be missing, plain or async. After a crash a step that was not recorded is hooked again.
+    """
+
+    def before_step(self, state: StateView) -> Mapping[str, Any] | None | Awaitable[Mapping[str, Any] | None]:
+        """Before the model is asked."""
+
+    def after_step(self, state: StateView) -> Mapping[str, Any] | None | Awaitable[Mapping[str, Any] | None]:
+        """After it answered; `state["messages"]` ends with its message."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppInfo:
+    """What an app is to those who call it. The schemas are JSON Schema."""
+
+    name: str
+    kind: str
+    description: str
+    model: str
+    tools: tuple[Tool, ...]
+    gated: frozenset[str]
+    input_schema: Mapping[str, Any]
+    state_schema: Mapping[str, Any]
+
+
+class Agent:
+    """A model that speaks and calls tools.
+
+    `model` is a Model or a name for `open_model` (default: the offline one). `approve` names tools whose calls wait for a person, or is True for all.
+    `state` declares the state's type (TypedDict, dataclass or pydantic model). `approval_ttl` in seconds lets approvals expire, as rejected.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        model: Model | str = _MODEL_SPEC,
+        instructions: Instructions = None,
+        tools: Sequence[Tool | Callable[..., Any]] = (),
+        approve: Sequence[str] | bool = (),
+        hooks: Sequence[object] = (),
+        limits: Limits | None = None,
+        state: type[Any] | None = None,
+        approval_ttl: float | None = None,
+        settings: ModelSettings | None = None,
+        description: str = "",
+        storage: Storage | None = None,
+    ) -> None:
+        self.name = check_id(name, "agent.name")
+        self.model = open_model(model) if isinstance(model, str) else model
+        self.instructions = instructions
+        self.tools = _by_name(as_tool(each) for each in tools)
+        self.gated = _gated(self.tools, approve)
+        self.hooks = tuple(hooks)
+        self.limits = limits or Limits()
+        self.state_type = state
+        self.approval_ttl = approval_ttl
+        self.settings = settings
+        self.description = description
+        self._storage = storage
+
+    @cached_property
+    def storage(self) -> Storage:
+        """The storage that was given, or one of the agent's own in memory."""
+        return self._storage or Storage("memory://")
+
+    @cached_property
+    def program(self) -> AgentProgram:
+        """The agent as the engine steps it."""
+        return AgentProgram(
+            name=self.name,
+            model=self.model,
+            instructions=self.instructions,
+            tools=self.tools,
+            gated=self.gated,
+            limits=self.limits,
+            hooks=self.hooks,
+            state_check=state_check(self.state_type) if self.state_type else None,
+            approval_ttl_s=self.approval_ttl,
+            settings=self.settings,
+        )
+
+    @property
+    def info(self) -> AppInfo:
+        """What the agent is to those who call it."""
+        schema = state_schema(self.state_type) if self.state_type else {"type": "object"}
+        return AppInfo(
+            name=self.name,
+            kind="agent",
+            description=self.description,
+            model=self.model.name,
+            tools=tuple(self.tools.values()),
+            gated=self.gated,
+            input_schema={"type": "string"},
+            state_schema=schema,
+        )
+
+    def thread(
+        self,
+        thread_id: str,
+        actor: str | None = None,
+        *,
+        tenant: str = "",
+        on_busy: OnBusy | str | None = None,
+        busy_timeout: float | None = None,
+        limits: Limits | None = None,
+    ) -> Thread:
+        """A handle on a conversation; its first send makes the thread. Two handles on one id are the same conversation."""
+        return Thread(
+            self.storage,
+            ThreadKey(tenant, check_id(thread_id, "thread_id")),
+            self.program,
+            actor=actor or "",
+            on_busy=on_busy,
+            busy_timeout=busy_timeout,
+            limits=limits,
+        )
+
+    async def run(self, text: str | Part | Iterable[Part], /, **state: Any) -> Reply:
+        """One answer, with nothing kept. Raises ThreadSuspendedError when a call needs a person: that takes a thread."""
+        thread = Thread(self._scratch, ThreadKey("", f"run-{secrets.token_hex(8)}"), self.program)
+        try:
+            reply = await thread.send(text, **state)
+        finally:
+            await thread.delete()
+        if reply.status is Status.SUSPENDED:
+            raise ThreadSuspendedError(reply.thread_id, tuple(approval.id for approval in reply.approvals))
+        return reply
+
+    run_sync = blocking(run)
+
+    @cached_property
+    def _scratch(self) -> Storage:
+        return Storage("memory://", tuning=self._storage.tuning if self._storage else None)
+
+
+def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
+    named: dict[str, Tool] = {}
+    for tool in tools:
+        if tool.name in named:
+            raise ArgumentInvalidError("agent.tools", f"two tools are named {tool.name!r}")
+        named[tool.name] = tool
+    return named
+
+
+def _gated(tools: Mapping[str, Tool], approve: Sequence[str] | bool) -> frozenset[str]:
+    if isinstance(approve, bool):
+        return frozenset(tools) if approve else frozenset()
+    for name in approve:
+        if name not in tools:
+            raise ArgumentInvalidError(
+                "agent.approve", f"there is no tool {name!r}; tools: {', '.join(tools) or 'none'}"
+            )
+    return frozenset(approve)

@@ -1,0 +1,173 @@
+"""How an attempt begins: the request record, the wait for the thread, the table, the first durable write, and then its stream."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clew_engine.drafts import Draft
+from clew_engine.errors import ThreadNotFoundError
+from clew_engine.events import Event, Heartbeat, RunQueued
+from clew_engine.hub import Subscription
+from clew_engine.leasing import INTERRUPTED, BusyWait
+from clew_engine.open_threads import OpenThread
+from clew_engine.options import Mutation, RunOptions
+from clew_engine.program import Program
+from clew_engine.requests import RequestLog
+from clew_engine.runs import Run
+from clew_engine.streams import Batches, EventStream, attempt_batches, leave_run
+from clew_engine.watch import watch_batches
+from clew_storage import Grant, Head, ThreadInfo, ThreadKey
+
+if TYPE_CHECKING:
+    from clew_engine.storage import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The first write of an attempt, and the program that goes on from it. `info` is for a thread that it makes."""
+
+    draft: Draft
+    program: Program
+    info: ThreadInfo | None = None
+
+
+# Judges the thread by the table and says how the attempt opens, or raises why not. The transcript and state are loaded.
+Open = Callable[[OpenThread], Opening]
+# What can be said before waiting for the thread; raises the refusal.
+Arrival = Callable[[Head | None], Coroutine[Any, Any, None]]
+# What needs a read under the lease before the opening can judge.
+Look = Callable[[OpenThread], Coroutine[Any, Any, None]]
+
+
+class Attempt:
+    """One call that starts an attempt, from its arrival to the end of its stream."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        key: ThreadKey,
+        verb: str,
+        opening: Open,
+        mutation: Mutation,
+        options: RunOptions,
+        arrival: Arrival | None = None,
+        look: Look | None = None,
+    ) -> None:
+        self._storage = storage
+        self._key = key
+        self._opening = opening
+        self._mutation = mutation
+        self._options = options
+        self._arrival = arrival
+        self._look = look
+        self._requests = RequestLog(storage, key, verb, mutation)
+        self._run: Run | None = None
+        self._reader: Subscription | None = None
+        self._admission: asyncio.Task[tuple[str, int] | None] | None = None
+        self._uid = ""
+
+    def stream(self) -> EventStream:
+        """The attempt's events."""
+        return EventStream(self._batches, self._left)
+
+    async def _batches(self) -> Batches:
+        storage, key = self._storage, self._key
+        async with storage.calling(key):
+            found = await self._requests.find()
+            if found is None:
+                head = await storage.backend.threads.get_head(key)
+                await self._arrive(head)
+                wait = BusyWait(storage, key, self._options, "run")
+                grant = await wait.try_now()
+                if grant is None:
+                    yield [self._queued(head)]
+                    grant = await wait.acquire()
+                self._admission = storage.spawn(self._admit(grant))
+                found = await asyncio.shield(self._admission)
+            if found is not None:
+                async for batch in self._replay(found):
+                    yield batch
+                return
+            assert self._reader is not None
+            try:
+                async for batch in attempt_batches(self._reader, storage.tuning.heartbeat_s, self._beat):
+                    yield batch
+                self._run = None
+            finally:
+                storage.hub.unsubscribe(key, self._reader)
+
+    async def _arrive(self, head: Head | None) -> None:
+        expected = self._mutation.expected_version
+        OpenThread(self._storage, Grant(self._key, 0, "read"), head).expect(expected)
+        if self._arrival is not None:
+            await self._arrival(head)
+
+    async def _admit(self, grant: Grant) -> tuple[str, int] | None:
+        """Open the attempt under its grant; a version means that the same request was recorded while this one waited."""
+        storage = self._storage
+        kept = False
+        try:
+            found = await self._requests.find()
+            if found is not None:
+                return found
+            thread = OpenThread(storage, grant, await storage.backend.threads.get_head(self._key))
+            thread.expect(self._mutation.expected_version)
+            if self._look is not None:
+                await self._look(thread)
+            await thread.load()
+            opening = self._opening(thread)
+            self._uid = thread.uid
+            self._reader = storage.hub.subscribe(self._key)
+            limits = opening.program.limits.narrowed(self._options.limits)
+            self._run = Run(storage, thread, opening.program, limits, self._options.actor)
+            storage.live[self._key] = self._run
+            await thread.commit(opening.draft, self._requests.record(), opening.info)
+            kept = True
+            if storage.interrupters[self._key]:
+                self._run.stop("cancelled", INTERRUPTED)
+            storage.spawn(self._run.execute())
+            return None
+        finally:
+            if not kept:
+                if self._reader is not None:
+                    storage.hub.unsubscribe(self._key, self._reader)
+                if self._run is not None:
+                    storage.live.pop(self._key, None)
+                    self._run.ended.set_result(None)
+                    self._run = None
+                await storage.backend.leases.release(grant)
+
+    async def _replay(self, found: tuple[str, int]) -> Batches:
+        uid, version = found
+        head = await self._storage.backend.threads.get_head(self._key)
+        if head is None or head.thread.uid != uid:
+            raise ThreadNotFoundError(self._key.thread_id)
+        record = await self._storage.backend.threads.get_checkpoint(self._key, version)
+        assert record is not None
+        async for batch in watch_batches(
+            self._storage, self._key, uid=uid, after_version=version - 1, run_version=record.run_version, follow=False
+        ):
+            yield batch
+
+    async def _left(self) -> None:
+        if self._admission is not None:
+            await asyncio.wait({self._admission})
+        run, self._run = self._run, None
+        if run is not None:
+            await leave_run(run, self._options.on_disconnect)
+
+    def _queued(self, head: Head | None) -> Event:
+        ahead = self._storage.backend.leases.queued(self._key)
+        return self._event(head.thread.uid if head else "", head.thread.head_version if head else 0, RunQueued(ahead))
+
+    def _beat(self) -> Event:
+        run = self._run
+        version = run.thread.version if run else 0
+        return self._event(self._uid, version, Heartbeat())
+
+    def _event(self, uid: str, version: int, payload: Any) -> Event:
+        run_id = self._run.thread.run_id if self._run else ""
+        return Event(self._key.thread_id, uid, run_id, version, False, self._storage.now_ms(), payload)

@@ -1,0 +1,298 @@
+"""Tool calls of one step: run in parallel, each outcome a checkpoint of its own, gated ones asked about when the others are done."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from clew_engine.approvals import ApprovalKind, Choice, Question
+from clew_engine.checkpoints import Call
+from clew_engine.drafts import Draft, DraftMessage
+from clew_engine.errors import StateTooLargeError
+from clew_engine.messages import Outcome, TextPart, ToolCallPart, ToolResultPart
+from clew_engine.tools import Tool, ToolArgumentError, ToolContext, ToolOutput, ToolResultError
+from clew_storage import Source, Status
+
+if TYPE_CHECKING:
+    from clew_engine.runs import Run
+
+# What a continuation keeps of the calls of its step: decisions by call, outcomes a person gave, and `once` calls that were started.
+DECIDED, OUTCOMES, INTENTS = "decided", "outcomes", "intents"
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A call whose outcome is known without running it."""
+
+    position: int
+    call: ToolCallPart
+    outcome: Outcome
+    content: str
+    structured: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A call that may run, with the arguments that it runs with."""
+
+    position: int
+    call: Call
+    tool: Tool
+
+
+@dataclass(slots=True)
+class Plan:
+    """What is to be done with the open calls of a step."""
+
+    settled: list[Settled] = field(default_factory=list)
+    ready: list[Ready] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+
+
+def plan_calls(
+    open_calls: list[tuple[int, ToolCallPart]],
+    continuation: Mapping[str, Any],
+    tools: Mapping[str, Tool],
+    gated: frozenset[str],
+) -> Plan:
+    """Sort the open calls: settled without running, ready to run, or to be asked about. Pure."""
+    plan = Plan()
+    for position, call in open_calls:
+        tool = tools.get(call.name)
+        if tool is None:
+            known = ", ".join(tools) or "none"
+            plan.settled.append(Settled(position, call, "failed", f"there is no tool {call.name!r}; tools: {known}"))
+            continue
+        item = _judge(position, call, tool, continuation, call.name in gated)
+        if isinstance(item, Settled):
+            plan.settled.append(item)
+        elif isinstance(item, Ready):
+            plan.ready.append(item)
+        else:
+            plan.questions.append(item)
+    return plan
+
+
+def _judge(
+    position: int, call: ToolCallPart, tool: Tool, continuation: Mapping[str, Any], always: bool
+) -> Settled | Ready | Question:
+    decision = continuation.get(DECIDED, {}).get(call.id, {})
+    args = decision.get("arguments", call.args)
+    try:
+        tool.check(args)
+        gated = always or _is_gated(tool, args)
+    except ToolArgumentError as error:
+        return Settled(position, call, "failed", str(error))
+    if gated and not decision:
+        return Question(ApprovalKind.TOOL_CALL, call.id, call.name, call.args)
+    if decision.get("choice") == Choice.REJECT:
+        reason = decision.get("reason") or "a person rejected this call"
+        return Settled(position, call, "rejected", reason)
+    if call.id in continuation.get(INTENTS, ()):
+        return _judge_started(position, call, args, continuation)
+    return Ready(position, Call(call.id, call.name, args), tool)
+
+
+def _is_gated(tool: Tool, args: str) -> bool:
+    try:
+        return tool.needs_approval(args)
+    except Exception:  # noqa: BLE001 - a rule that cannot tell must not let a call through
+        return True
+
+
+def _judge_started(position: int, call: ToolCallPart, args: str, continuation: Mapping[str, Any]) -> Settled | Question:
+    outcome = continuation.get(OUTCOMES, {}).get(call.id)
+    if outcome is None:
+        return Question(ApprovalKind.TOOL_OUTCOME, call.id, call.name, args)
+    if outcome["choice"] == Choice.FAIL:
+        return Settled(position, call, "failed", outcome.get("reason") or "a person said that this call failed")
+    value = outcome["value"]
+    return Settled(position, call, "done", value, value.encode())
+
+
+def result_message(
+    position: int,
+    call_id: str,
+    name: str,
+    outcome: Outcome,
+    output: ToolOutput,
+) -> DraftMessage:
+    """The message that holds a call's one outcome."""
+    part = ToolResultPart(
+        tool_call_id=call_id,
+        name=name,
+        content=output.content,
+        structured=output.structured,
+        is_error=outcome != "done",
+        outcome=outcome,
+    )
+    return DraftMessage("tool", (part,), position=position)
+
+
+def settled_message(settled: Settled) -> DraftMessage:
+    """The message of an outcome that needed no run."""
+    output = ToolOutput((TextPart(settled.content),), settled.structured)
+    return result_message(settled.position, settled.call.id, settled.call.name, settled.outcome, output)
+
+
+class CallStep:
+    """The calls of one step under way."""
+
+    def __init__(self, run: Run, plan: Plan, continuation: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        self._run = run
+        self._plan = plan
+        self._continuation = dict(continuation)
+        self._after = after
+        self._running: dict[asyncio.Task[ToolOutput], Ready] = {}
+        self._deadlines: dict[asyncio.Task[ToolOutput], float] = {}
+        self._unknown: list[Ready] = []
+        self._left = len(plan.settled) + len(plan.ready) + len(plan.questions)
+
+    async def execute(self) -> None:
+        """Run what may run, record each outcome as it comes, then ask what must be asked."""
+        await self._record_intents()
+        self._record_settled()
+        for ready in self._plan.ready:
+            self._start(ready)
+        try:
+            while self._running:
+                await self._wait()
+        finally:
+            for task in self._running:
+                task.cancel()
+        await self._run.thread.settle()
+        if self._unknown or self._plan.questions:
+            await self._suspend()
+        else:
+            self._run.check()
+
+    async def _record_intents(self) -> None:
+        once = tuple(ready.call for ready in self._plan.ready if ready.tool.once)
+        if not once:
+            return
+        self._run.check()
+        intents = [*self._continuation.get(INTENTS, ()), *(call.id for call in once)]
+        self._continuation[INTENTS] = intents
+        await self._run.thread.commit(Draft(Source.INTENT, next=self._continuation, started=once))
+
+    def _record_settled(self) -> None:
+        if not self._plan.settled:
+            return
+        self._left -= len(self._plan.settled)
+        messages = tuple(map(settled_message, self._plan.settled))
+        self._run.thread.submit(Draft(Source.STEP, next=self._next(), messages=messages))
+
+    def _start(self, ready: Ready) -> None:
+        run = self._run
+        context = ToolContext(
+            thread_id=run.thread.key.thread_id,
+            run_id=run.thread.run_id,
+            call_id=ready.call.id,
+            idempotency_key=run.idempotency_key(ready.call.id),
+            actor=run.actor,
+            state=run.state_view(),
+        )
+        task = run.start(ready.tool.call(ready.call.args, context))
+        self._running[task] = ready
+        limit = _smallest(ready.tool.timeout, run.limits.tool_seconds)
+        if limit is not None:
+            self._deadlines[task] = time.monotonic() + limit
+
+    async def _wait(self) -> None:
+        run = self._run
+        if run.stopping.done():
+            run.check_held()
+            await asyncio.wait(self._running, timeout=run.grace_s)
+            for task in tuple(self._running):
+                self._end(task, stopped=True)
+            return
+        soonest = min(self._deadlines.values(), default=None)
+        timeout = None if soonest is None else max(0.0, soonest - time.monotonic())
+        all_of_it: set[asyncio.Future[Any]] = {*self._running, run.stopping}
+        done, _ = await asyncio.wait(all_of_it, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        for task in [task for task in self._running if task in done]:
+            self._end(task, stopped=False)
+        now = time.monotonic()
+        late = [task for task in self._running if self._deadlines.get(task, now + 1) <= now]
+        if late:
+            await self._time_out(late)
+
+    async def _time_out(self, late: list[asyncio.Task[ToolOutput]]) -> None:
+        for task in late:
+            task.cancel()
+        await asyncio.wait(late, timeout=self._run.grace_s)
+        for task in late:
+            ready = self._running[task]
+            if task.done() and not task.cancelled() and task.exception() is None:
+                self._end(task, stopped=False)
+                continue
+            self._forget(task)
+            if ready.tool.once:
+                self._unknown.append(ready)
+                continue
+            limit = self._run.limits.tool_seconds
+            if ready.tool.timeout is None or (limit is not None and limit <= ready.tool.timeout):
+                message = f"{ready.call.name} took longer than {limit:g} s; retry runs it again with a new limit"
+                self._run.stop("limit_exceeded", message)
+                continue
+            self._record(ready, "failed", _text(f"{ready.call.name} timed out after {ready.tool.timeout:g} s"))
+
+    def _end(self, task: asyncio.Task[ToolOutput], *, stopped: bool) -> None:
+        ready = self._running[task]
+        self._forget(task)
+        if not task.done() or task.cancelled():
+            if ready.tool.once and stopped:
+                self._unknown.append(ready)
+            elif not stopped:
+                self._record(ready, "failed", _text(f"{ready.call.name} cancelled itself"))
+            return
+        error = task.exception()
+        if error is None:
+            self._record(ready, "done", task.result())
+        elif isinstance(error, ToolArgumentError | ToolResultError):
+            self._record(ready, "failed", _text(str(error)))
+        else:
+            self._record(ready, "failed", _text(f"{type(error).__name__}: {error}"))
+
+    def _forget(self, task: asyncio.Task[ToolOutput]) -> None:
+        del self._running[task]
+        self._deadlines.pop(task, None)
+
+    def _record(self, ready: Ready, outcome: Outcome, output: ToolOutput) -> None:
+        self._left -= 1
+        call = ready.call
+        try:
+            self._submit(result_message(ready.position, call.id, call.name, outcome, output))
+        except (StateTooLargeError, ValueError) as error:
+            refused = _text(f"the result of {call.name} cannot be kept: {error}")
+            self._submit(result_message(ready.position, call.id, call.name, "failed", refused))
+
+    def _submit(self, message: DraftMessage) -> None:
+        self._run.thread.submit(Draft(Source.STEP, next=self._next(), messages=(message,)))
+
+    def _next(self) -> Mapping[str, Any]:
+        return self._continuation if self._left else self._after
+
+    async def _suspend(self) -> None:
+        unknown = [
+            Question(ApprovalKind.TOOL_OUTCOME, ready.call.id, ready.call.name, ready.call.args)
+            for ready in self._unknown
+        ]
+        run = self._run
+        if not unknown and run.stopping.done():
+            run.check()
+        questions = tuple(map(run.addressed, (*self._plan.questions, *unknown)))
+        await run.thread.commit(
+            Draft(Source.SUSPEND, Status.SUSPENDED, next=self._continuation, questions=questions, usage=run.usage())
+        )
+
+
+def _text(text: str) -> ToolOutput:
+    return ToolOutput((TextPart(text.encode("utf-8", "replace").decode()),))
+
+
+def _smallest(*limits: float | None) -> float | None:
+    return min((limit for limit in limits if limit is not None), default=None)

@@ -1,0 +1,12 @@
+"""One module a verb: what it asks of the table, and what it writes."""
+
+from clew_engine.commands.cancel import cancel
+from clew_engine.commands.copy import copy
+from clew_engine.commands.decide import decide, resume
+from clew_engine.commands.delete import delete
+from clew_engine.commands.retry import retry
+from clew_engine.commands.rewind import rewind
+from clew_engine.commands.send import send
+from clew_engine.commands.update import update
+
+__all__ = ["cancel", "copy", "decide", "delete", "resume", "retry", "rewind", "send", "update"]

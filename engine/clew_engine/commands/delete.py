@@ -1,0 +1,40 @@
+"""Delete: the thread and everything in it, in one transaction, at once and for good."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from clew_engine.errors import ThreadNotFoundError, expect_version
+from clew_engine.options import Mutation
+from clew_engine.requests import RequestLog
+from clew_storage import ThreadKey
+
+if TYPE_CHECKING:
+    from clew_engine.storage import Storage
+
+
+async def delete(storage: Storage, key: ThreadKey, *, mutation: Mutation) -> bool:
+    """True if the thread existed. A run of it loses its fence; its stream, its watchers and those who wait end with thread_not_found."""
+    requests = RequestLog(storage, key, "delete", mutation)
+    found = await requests.find_record()
+    if found is not None:
+        return True
+    head = await storage.backend.threads.get_head(key)
+    if head is None:
+        return False
+    thread = head.thread
+    if mutation.expected_version is not None:
+        expect_version(key.thread_id, mutation.expected_version, thread.head_version)
+    record = requests.record()
+    if record is not None:
+        record = replace(record, uid=thread.uid, version=thread.head_version)
+    existed = await storage.backend.threads.delete_thread(key, request=record, now_ms=storage.now_ms())
+    storage.cache.drop(key)
+    gone = ThreadNotFoundError(key.thread_id)
+    live = storage.live.get(key)
+    if live is not None and live.thread.uid == thread.uid:
+        live.abandon(gone)
+    storage.hub.fail(key, gone)
+    storage.approval_feed.forget(key, thread.info, head.pending)
+    return existed

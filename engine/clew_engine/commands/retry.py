@@ -1,0 +1,48 @@
+"""Retry: a failed or interrupted run goes on from where it stopped, as a new attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from clew_engine.attempts import Attempt, Opening
+from clew_engine.drafts import Draft
+from clew_engine.open_threads import OpenThread
+from clew_engine.options import Mutation, RunOptions
+from clew_engine.program import Program
+from clew_engine.rules import Command
+from clew_engine.streams import EventStream
+from clew_engine.verdicts import rule
+from clew_storage import Source, ThreadKey
+
+if TYPE_CHECKING:
+    from clew_engine.storage import Storage
+
+# The program of an app by its name; raises AppNotFoundError or AppMismatchError.
+Programs = Callable[[str], Program]
+
+
+def retry(
+    storage: Storage, key: ThreadKey, programs: Programs, *, mutation: Mutation, options: RunOptions
+) -> EventStream:
+    """Continue the run; finished tool calls are not run again."""
+
+    def opening(thread: OpenThread) -> Opening:
+        rule(thread, Command.RETRY)
+        program = program_of(thread, programs)
+        continuation = thread.body.next
+        draft = Draft(
+            Source.RETRY,
+            next=continuation,
+            started=tuple(program.starting(continuation, thread.transcript, thread.state)),
+            partial=thread.body.partial,
+            new_attempt=True,
+        )
+        return Opening(draft, program)
+
+    return Attempt(storage, key, "retry", opening, mutation, options).stream()
+
+
+def program_of(thread: OpenThread, programs: Programs) -> Program:
+    """The program that the thread belongs to."""
+    return programs(thread.info.app if thread.info else "")

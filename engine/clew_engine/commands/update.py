@@ -1,0 +1,110 @@
+"""Update: a thread's name, metadata and user. It waits for no run and makes no version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clew_engine import ids
+from clew_engine.errors import ArgumentInvalidError, EtagConflictError, StateInvalidError, ThreadNotFoundError
+from clew_engine.json_text import JsonError, split_object
+from clew_engine.options import Mutation
+from clew_engine.requests import RequestLog
+from clew_storage import InfoChange, RevisionConflict, ThreadInfo, ThreadKey, ThreadMissing, ThreadRecord
+
+if TYPE_CHECKING:
+    from clew_engine.storage import Storage
+
+MAX_NAME = 500
+MAX_METADATA = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadUpdate:
+    """What is None stays. `etag` is the one that the caller read; `app` only serves a thread that is made."""
+
+    name: str | None = None
+    metadata: bytes | None = None
+    user_id: str | None = None
+    etag: str = ""
+    allow_missing: bool = False
+    app: str = ""
+
+
+async def update(storage: Storage, key: ThreadKey, change: ThreadUpdate, *, mutation: Mutation) -> ThreadRecord:
+    """Change a thread's info, or make the thread before its first send (`allow_missing`)."""
+    _check(change)
+    requests = RequestLog(storage, key, "update", mutation)
+    found = await requests.find()
+    if found is not None:
+        head = await storage.backend.threads.get_head(key)
+        if head is None or head.thread.uid != found[0]:
+            raise ThreadNotFoundError(key.thread_id)
+        return head.thread
+    try:
+        return await storage.backend.threads.change_info(
+            key,
+            InfoChange(change.name, change.metadata, change.user_id, revision_of(change.etag)),
+            create=_new_thread(storage, key, change) if change.allow_missing else None,
+            request=requests.record(),
+            now_ms=storage.now_ms(),
+        )
+    except ThreadMissing:
+        raise ThreadNotFoundError(key.thread_id) from None
+    except RevisionConflict:
+        raise EtagConflictError(key.thread_id, change.etag) from None
+
+
+def etag_of(info: ThreadInfo) -> str:
+    """What changes with every change of a thread's info."""
+    return f'"{info.revision}"'
+
+
+def revision_of(etag: str) -> int | None:
+    """The revision that an etag names; None for an empty one."""
+    if not etag:
+        return None
+    text = etag.strip('"')
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise ArgumentInvalidError("etag", "take the etag that the thread was read with")
+    return int(text)
+
+
+def check_metadata(metadata: bytes, field: str = "metadata_json") -> None:
+    """Raises StateInvalidError or ArgumentInvalidError for metadata that is no small JSON object."""
+    if len(metadata) > MAX_METADATA:
+        raise ArgumentInvalidError(field, f"at most {MAX_METADATA} bytes, these are {len(metadata)}")
+    try:
+        split_object(metadata)
+    except JsonError as error:
+        raise StateInvalidError(field, str(error)) from None
+
+
+def check_name(name: str, field: str = "name") -> None:
+    """Raises ArgumentInvalidError for a name or user id that is too long or is no text."""
+    if len(name) > MAX_NAME or "\x00" in name:
+        raise ArgumentInvalidError(field, f"at most {MAX_NAME} characters, and no NUL")
+
+
+def _check(change: ThreadUpdate) -> None:
+    if change.name is not None:
+        check_name(change.name)
+    if change.user_id is not None:
+        check_name(change.user_id, "user_id")
+    if change.metadata is not None:
+        check_metadata(change.metadata)
+
+
+def _new_thread(storage: Storage, key: ThreadKey, change: ThreadUpdate) -> ThreadRecord:
+    now = storage.now_ms()
+    info = ThreadInfo(change.app, change.user_id or "", change.name or "", change.metadata or b"{}")
+    return ThreadRecord(
+        key=key,
+        uid=ids.new_uid(),
+        info=info,
+        head_version=0,
+        head_status=None,
+        epoch=0,
+        created_at_ms=now,
+        updated_at_ms=now,
+    )

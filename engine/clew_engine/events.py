@@ -1,0 +1,162 @@
+"""Events of a thread: what a stream yields. Which of them are in the log, and in which order, is in `log_events`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from clew_engine.approvals import Approval
+from clew_engine.checkpoints import Call, Checkpoint, Failure
+from clew_engine.messages import Message, Outcome, Usage
+from clew_engine.replies import Reply
+
+
+class Payload:
+    """The base of what an event says. `logged` kinds are replayed from the log; a `terminal` one ends its run's attempt."""
+
+    __slots__ = ()
+    logged: ClassVar[bool] = False
+    terminal: ClassVar[bool] = False
+
+    @property
+    def type(self) -> str:
+        """The kind's name: `text_delta`, `run_completed`, …"""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class RunQueued(Payload):
+    """Another run holds the thread; this one waits behind `ahead` others."""
+
+    ahead: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted(Payload):
+    """An attempt begins; text of an earlier attempt that was not written is void."""
+
+    attempt: int
+    logged: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta(Payload):
+    """More text of a message that is not written yet. `offset` counts UTF-8 bytes from the start of the part."""
+
+    message_id: str
+    part_index: int
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta(Payload):
+    """More of a model's reasoning; as TextDelta."""
+
+    message_id: str
+    part_index: int
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDiscarded(Payload):
+    """The model is asked again; what was streamed under this id is void."""
+
+    message_id: str
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStarted(Payload):
+    """A tool call begins; the write that says so is durable."""
+
+    call: Call
+    logged: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallFinished(Payload):
+    """A tool call has its outcome; it is in `message`, which the same write brings."""
+
+    call_id: str
+    name: str
+    outcome: Outcome
+    message: Message
+    logged: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested(Payload):
+    """A person is asked."""
+
+    approval: Approval
+    logged: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointWritten(Payload):
+    """A checkpoint is durable, with the messages that it brought."""
+
+    checkpoint: Checkpoint
+    messages: tuple[Message, ...]
+    logged: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class LogTrimmed(Payload):
+    """The log below `oldest_version` is gone; the replay begins there."""
+
+    oldest_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat(Payload):
+    """Nothing happened for a while, and the stream is alive."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSuspended(Payload):
+    """The run waits for these answers."""
+
+    approvals: tuple[Approval, ...]
+    logged: ClassVar[bool] = True
+    terminal: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class RunCompleted(Payload):
+    """The run is done."""
+
+    reply: Reply
+    logged: ClassVar[bool] = True
+    terminal: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailed(Payload):
+    """The run failed, and is saved; `retry` continues it."""
+
+    failure: Failure
+    usage: Usage | None = None
+    logged: ClassVar[bool] = True
+    terminal: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of a thread. `version` is the cursor: with `last_of_version` all events of that write have been seen."""
+
+    thread_id: str
+    thread_uid: str
+    run_id: str
+    version: int
+    last_of_version: bool
+    created_at_ms: int
+    payload: Payload
+
+    @property
+    def type(self) -> str:
+        """The payload's kind by name."""
+        return self.payload.type

@@ -1,0 +1,152 @@
+"""Live fan-out within the process: every reader of a thread has a bounded queue of its own, and none holds a run back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+
+from clew_engine.errors import StreamCutError
+from clew_engine.events import CheckpointWritten, Event, MessageDiscarded, ReasoningDelta, RunStarted, TextDelta
+from clew_storage import ThreadKey
+
+_EVENT_BYTES = 300
+
+
+class Subscription:
+    """What one reader has not read yet. `take` gives all of it at once."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._waiting: deque[Event] = deque()
+        self._bytes = 0
+        self._error: Exception | None = None
+        self._ready = asyncio.Event()
+        self._cursor = 0
+
+    def push(self, events: Sequence[Event], size: int) -> None:
+        """Queue events; a reader that is too far behind is cut off instead, with its cursor."""
+        if self._error is not None:
+            return
+        if self._bytes + size > self._limit and self._waiting:
+            self.cut("its reader did not keep up")
+            return
+        self._waiting.extend(events)
+        self._bytes += size
+        self._ready.set()
+
+    def cut(self, reason: str) -> None:
+        """End the reader now, with the cursor from which it can go on elsewhere."""
+        self._waiting.clear()
+        self.fail(StreamCutError(self._cursor, reason))
+
+    def start_at(self, version: int) -> None:
+        """What the reader knows from elsewhere (the log), for the cursor of a cut."""
+        self._cursor = max(self._cursor, version)
+
+    def fail(self, error: Exception) -> None:
+        """End the reader with an error, after what is queued."""
+        if self._error is None:
+            self._error = error
+            self._ready.set()
+
+    async def take(self, timeout_s: float | None = None) -> list[Event]:
+        """All that is queued, waiting for the first; an empty list when the time is over. Raises what ended the stream."""
+        if not self._waiting:
+            if self._error is not None:
+                raise self._error
+            self._ready.clear()
+            try:
+                async with asyncio.timeout(timeout_s):
+                    await self._ready.wait()
+            except TimeoutError:
+                return []
+        if not self._waiting and self._error is not None:
+            raise self._error
+        batch = list(self._waiting)
+        self._cursor = max((event.version for event in batch if event.last_of_version), default=self._cursor)
+        self._waiting.clear()
+        self._bytes = 0
+        return batch
+
+
+class Hub:
+    """Subscriptions and the text that is being streamed, by thread."""
+
+    def __init__(self, reader_bytes: int) -> None:
+        self._reader_bytes = reader_bytes
+        self._readers: dict[ThreadKey, set[Subscription]] = {}
+        self._live: dict[ThreadKey, dict[tuple[type, str, int], list[Event]]] = {}
+
+    def subscribe(self, key: ThreadKey) -> Subscription:
+        """A new reader; it begins with the text so far of a message that is being streamed."""
+        reader = Subscription(self._reader_bytes)
+        self._readers.setdefault(key, set()).add(reader)
+        so_far = [_joined(deltas) for deltas in self._live.get(key, {}).values()]
+        if so_far:
+            reader.push(so_far, 0)
+        return reader
+
+    def unsubscribe(self, key: ThreadKey, reader: Subscription) -> None:
+        """Forget a reader."""
+        readers = self._readers.get(key)
+        if readers is not None:
+            readers.discard(reader)
+            if not readers:
+                del self._readers[key]
+
+    def publish(self, key: ThreadKey, events: Sequence[Event]) -> None:
+        """Hand events to every reader of the thread, without waiting for any."""
+        self._note(key, events)
+        readers = self._readers.get(key)
+        if not readers:
+            return
+        size = sum(map(_size, events))
+        for reader in tuple(readers):
+            reader.push(events, size)
+
+    def fail(self, key: ThreadKey, error: Exception) -> None:
+        """End every reader of the thread."""
+        self._live.pop(key, None)
+        for reader in tuple(self._readers.get(key, ())):
+            reader.fail(error)
+
+    def fail_all(self, reason: str) -> None:
+        """End every reader with the cursor from which it can go on elsewhere."""
+        for readers in tuple(self._readers.values()):
+            for reader in tuple(readers):
+                reader.cut(reason)
+
+    def readers(self) -> int:
+        """How many readers there are."""
+        return sum(map(len, self._readers.values()))
+
+    def _note(self, key: ThreadKey, events: Sequence[Event]) -> None:
+        for event in events:
+            payload = event.payload
+            if isinstance(payload, TextDelta | ReasoningDelta):
+                part = (type(payload), payload.message_id, payload.part_index)
+                self._live.setdefault(key, {}).setdefault(part, []).append(event)
+            elif isinstance(payload, CheckpointWritten | MessageDiscarded | RunStarted):
+                self._live.pop(key, None)
+
+
+def _joined(deltas: list[Event]) -> Event:
+    first = deltas[0].payload
+    assert isinstance(first, TextDelta | ReasoningDelta)
+    text = "".join(event.payload.text for event in deltas if isinstance(event.payload, TextDelta | ReasoningDelta))
+    return replace(deltas[0], payload=replace(first, text=text))
+
+
+def _size(event: Event) -> int:
+    payload = event.payload
+    if isinstance(payload, TextDelta | ReasoningDelta):
+        return _EVENT_BYTES + len(payload.text)
+    if isinstance(payload, CheckpointWritten):
+        return _EVENT_BYTES + sum(_weight(message.text) for message in payload.messages)
+    return _EVENT_BYTES
+
+
+def _weight(text: str) -> int:
+    return _EVENT_BYTES + len(text)

@@ -1,0 +1,63 @@
+"""Waiting for a busy thread: the policy of the call, its time, and who goes first."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from clew_engine.errors import ThreadBusyError
+from clew_engine.options import OnBusy, RunOptions
+from clew_storage import Grant, LeaseBusy, ThreadKey
+
+if TYPE_CHECKING:
+    from clew_engine.storage import Storage
+
+# What is left of a caller's deadline for the refusal to reach it.
+_MARGIN_S = 0.2
+INTERRUPTED = "the run was interrupted by a newer call"
+
+
+class BusyWait:
+    """One call's way to the lease."""
+
+    def __init__(self, storage: Storage, key: ThreadKey, options: RunOptions, purpose: str) -> None:
+        self._storage = storage
+        self._key = key
+        self._purpose = purpose
+        self._policy = options.on_busy or storage.tuning.on_busy
+        timeout = storage.tuning.busy_timeout_s if options.busy_timeout_s is None else options.busy_timeout_s
+        if options.deadline_s is not None:
+            timeout = min(timeout, max(0.0, options.deadline_s - _MARGIN_S))
+        self._timeout = timeout
+        self._began = time.monotonic()
+
+    async def try_now(self) -> Grant | None:
+        """The lease if it is free. Raises ThreadBusyError where the policy is to reject."""
+        leases = self._storage.backend.leases
+        try:
+            return await leases.acquire(self._key, purpose=self._purpose, wait_s=0)
+        except LeaseBusy:
+            if self._policy is OnBusy.REJECT:
+                raise ThreadBusyError(self._key.thread_id, 0.0) from None
+            return None
+
+    async def acquire(self) -> Grant:
+        """Wait for the lease, or interrupt its holder and go before those who wait. Raises ThreadBusyError, with nothing done."""
+        first = self._policy is OnBusy.INTERRUPT
+        if first:
+            live = self._storage.live.get(self._key)
+            if live is not None:
+                live.stop("cancelled", INTERRUPTED)
+        left = max(0.0, self._timeout - (time.monotonic() - self._began))
+        self._storage.interrupters[self._key] += first
+        try:
+            return await self._storage.backend.leases.acquire(
+                self._key, purpose=self._purpose, wait_s=left, first=first
+            )
+        except LeaseBusy:
+            raise ThreadBusyError(self._key.thread_id, time.monotonic() - self._began) from None
+        finally:
+            # A call that waits to interrupt also interrupts whoever is granted the thread before it.
+            self._storage.interrupters[self._key] -= first
+            if not self._storage.interrupters[self._key]:
+                del self._storage.interrupters[self._key]

@@ -1,0 +1,80 @@
+"""One request to a model as it streams: deltas go to live readers, the whole response comes back."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from clew_engine import ids
+from clew_engine.checkpoints import Failure
+from clew_engine.drafts import DraftMessage
+from clew_engine.events import ReasoningDelta, TextDelta
+from clew_engine.messages import Part, ReasoningPart, TextPart
+from clew_engine.models import Model, ModelError, ModelRequest, ModelResponse, ReasoningChunk, TextChunk
+
+if TYPE_CHECKING:
+    from clew_engine.runs import Run
+
+
+class ModelStream:
+    """Try `number` (from 0) of a model step."""
+
+    def __init__(self, run: Run, number: int) -> None:
+        self._run = run
+        self._number = number
+        self._texts: dict[tuple[type[TextPart | ReasoningPart], int], list[str]] = {}
+        self._offsets: dict[tuple[type[TextPart | ReasoningPart], int], int] = {}
+        self.message_id = ids.message_id(run.thread.version + 1, number)
+
+    async def read(self, model: Model, request: ModelRequest) -> ModelResponse:
+        """Stream to the end. Raises ModelError, also for a stream that ends without a response or with nothing in it."""
+        response: ModelResponse | None = None
+        try:
+            async with aclosing(model.stream(request)) as stream:
+                async for item in stream:
+                    if isinstance(item, ModelResponse):
+                        response = item
+                    else:
+                        self._pass_on(item)
+        except ModelError:
+            raise
+        except Exception as error:
+            message = f"the model {model.name!r} raised {type(error).__name__}: {error}"
+            raise ModelError("model_rejected", message, retryable=False) from error
+        if response is None:
+            raise ModelError("model_incomplete", "the model's stream ended before its reply did", retryable=True)
+        if not response.content:
+            raise ModelError("model_incomplete", "the model answered with nothing", retryable=True)
+        return response
+
+    def partial(self, model: str, position: int | None) -> DraftMessage | None:
+        """What was streamed so far as a message, or None for nothing."""
+        parts: list[Part] = [
+            kind("".join(texts)) for (kind, _), texts in sorted(self._texts.items(), key=lambda each: each[0][1])
+        ]
+        if not parts:
+            return None
+        return DraftMessage(
+            "assistant",
+            tuple(parts),
+            position=position,
+            number=self._number,
+            model=model,
+            finish_reason="cancelled",
+        )
+
+    def _pass_on(self, chunk: TextChunk | ReasoningChunk) -> None:
+        if not chunk.text:
+            return
+        kind = TextPart if isinstance(chunk, TextChunk) else ReasoningPart
+        part = (kind, chunk.part_index)
+        offset = self._offsets.get(part, 0)
+        self._offsets[part] = offset + len(chunk.text.encode())
+        self._texts.setdefault(part, []).append(chunk.text)
+        payload = TextDelta if kind is TextPart else ReasoningDelta
+        self._run.thread.emit(payload(self.message_id, chunk.part_index, offset, chunk.text))
+
+
+def model_failure(error: ModelError) -> Failure:
+    """A model's error as a run's failure."""
+    return Failure(error.code, error.message, error.retryable)

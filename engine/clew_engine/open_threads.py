@@ -1,0 +1,196 @@
+"""A thread that is held by its lease: its head, transcript and state at hand, and the one way to write to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from clew_engine import ids
+from clew_engine.approvals import Approval, view_approval
+from clew_engine.checkpoints import Body, Checkpoint, decode_body, view_checkpoint
+from clew_engine.drafts import Built, Draft, build
+from clew_engine.errors import expect_version
+from clew_engine.events import Event, Payload
+from clew_engine.log_events import events_of, view_message
+from clew_engine.state import check_size
+from clew_engine.transcripts import Transcript
+from clew_storage import (
+    ApprovalRecord,
+    CheckpointRecord,
+    Grant,
+    Head,
+    LogEntry,
+    RequestRecord,
+    Status,
+    ThreadInfo,
+    ThreadKey,
+    Write,
+)
+from clew_storage.state_changes import apply
+
+if TYPE_CHECKING:
+    from clew_engine.storage import Storage
+
+
+class OpenThread:
+    """One thread under one grant. Drafts get their versions in the order in which they are submitted."""
+
+    def __init__(self, storage: Storage, grant: Grant, found: Head | None) -> None:
+        self._storage = storage
+        self._grant = grant
+        self._transcript: Transcript | None = None
+        self._state: dict[str, bytes] | None = None
+        self._behind: asyncio.Task[Checkpoint] | None = None
+        self.key: ThreadKey = grant.key
+        self.uid = found.thread.uid if found else ids.new_uid()
+        self.info: ThreadInfo | None = found.thread.info if found else None
+        self.head: CheckpointRecord | None = found.checkpoint if found else None
+        self.body: Body = decode_body(self.head.body) if self.head else Body()
+        self.pending: tuple[ApprovalRecord, ...] = found.pending if found else ()
+        self.cancel_requested = found.cancel_requested if found else False
+
+    @property
+    def version(self) -> int:
+        """The head's version; 0 for a thread without checkpoints."""
+        return self.head.version if self.head else 0
+
+    @property
+    def status(self) -> Status | None:
+        """The head's status."""
+        return self.head.status if self.head else None
+
+    @property
+    def next_position(self) -> int:
+        """The first free place of the transcript."""
+        return self.head.next_position if self.head else 0
+
+    @property
+    def run_id(self) -> str:
+        """The head's run; empty before the first."""
+        return ids.run_id(self.uid, self.head.run_version) if self.head else ""
+
+    @property
+    def transcript(self) -> Transcript:
+        """The messages of the head's line; `load` comes first."""
+        assert self._transcript is not None, "load() first"
+        return self._transcript
+
+    @property
+    def state(self) -> dict[str, bytes]:
+        """The state at the head; `load` comes first."""
+        assert self._state is not None, "load() first"
+        return self._state
+
+    def view(self) -> Checkpoint:
+        """The head as a checkpoint."""
+        assert self.head is not None
+        return view_checkpoint(self.key.thread_id, self.uid, self.head)
+
+    def expect(self, version: int | None) -> None:
+        """Raises VersionConflictError when the head is not at the version that a caller expects."""
+        expect_version(self.key.thread_id, version, self.version)
+
+    async def load(self) -> None:
+        """Bring transcript and state to memory, from the cache where it is at this very version."""
+        if self._transcript is not None:
+            return
+        cached = self._storage.cache.take(self.key, self.uid, self.version)
+        if cached is not None:
+            self._transcript, self._state = cached
+            return
+        if self.head is None:
+            self._transcript, self._state = Transcript(), {}
+            return
+        backend = self._storage.backend
+        records = await backend.messages.list_messages(self.key)
+        self._transcript = Transcript(map(view_message, records), sum(len(record.body) for record in records))
+        self._state = await backend.threads.get_state(self.key, version=None) or {}
+
+    def submit(
+        self, draft: Draft, request: RequestRecord | None = None, info: ThreadInfo | None = None
+    ) -> asyncio.Task[Checkpoint]:
+        """Give a draft its version and send it on its way; the task ends when it is durable and its events are out.
+
+        Raises at once, with nothing taken, what the draft itself breaks. Several may be under way: they commit in order, or together.
+        """
+        built = build(draft, self.key, self.uid, self.head, self._storage.now_ms(), self._storage.tuning.message_limit)
+        if draft.state is not None and self._state is not None:
+            changed = apply(self._state, draft.state)
+            check_size(changed, self._storage.tuning.state_limit)
+            self._state = changed
+        write = Write(
+            key=self.key,
+            uid=self.uid,
+            epoch=self._grant.epoch,
+            expected_version=self.version,
+            checkpoint=built.checkpoint,
+            info=info,
+            messages=built.records,
+            state=draft.state,
+            approvals=built.approvals,
+            decisions=draft.decisions,
+            void_approvals=draft.void_approvals,
+            request=replace(request, uid=self.uid, version=built.checkpoint.version) if request else None,
+            fork_of=draft.fork_of.version if draft.fork_of else None,
+        )
+        waiting = [view_approval(record) for record in self.pending if record.id in draft.waiting]
+        before = self.pending
+        self._advance(draft, built)
+        self._behind = self._storage.spawn(self._persist(write, built, waiting, before, self._behind))
+        return self._behind
+
+    async def commit(
+        self, draft: Draft, request: RequestRecord | None = None, info: ThreadInfo | None = None
+    ) -> Checkpoint:
+        """Submit and wait; the wait may be cancelled, the write is not."""
+        return await asyncio.shield(self.submit(draft, request, info))
+
+    async def settle(self) -> None:
+        """Wait for every write that was submitted. Raises what the last one raised."""
+        if self._behind is not None:
+            await asyncio.shield(self._behind)
+
+    def emit(self, payload: Payload) -> None:
+        """Tell live readers something that is not in the log; it carries the last version as its cursor."""
+        event = Event(self.key.thread_id, self.uid, self.run_id, self.version, False, self._storage.now_ms(), payload)
+        self._storage.hub.publish(self.key, [event])
+
+    async def let_go(self) -> None:
+        """Release the lease; the next who waits gets it."""
+        await self._storage.backend.leases.release(self._grant)
+
+    def keep(self) -> None:
+        """Leave transcript and state in the cache for the next holder of the lease."""
+        if self._transcript is not None and self._state is not None and self.head is not None:
+            self._storage.cache.put(self.key, self.uid, self.version, self._transcript, self._state)
+
+    def _advance(self, draft: Draft, built: Built) -> None:
+        self.head = built.checkpoint
+        self.body = decode_body(built.checkpoint.body)
+        if self._transcript is not None and draft.fork_of is None:
+            for message, record in zip(built.messages, built.records, strict=True):
+                self._transcript.put(message, len(record.body))
+        decided = {decision.approval_id for decision in draft.decisions}
+        kept = () if draft.void_approvals else self.pending
+        self.pending = tuple(record for record in kept if record.id not in decided) + built.approvals
+
+    async def _persist(
+        self,
+        write: Write,
+        built: Built,
+        waiting: Sequence[Approval],
+        before: Sequence[ApprovalRecord],
+        earlier: asyncio.Task[Checkpoint] | None,
+    ) -> Checkpoint:
+        written = await self._storage.backend.threads.append(write)
+        if earlier is not None:
+            await earlier
+        if written.cancel_requested:
+            self.cancel_requested = True
+        self.info = written.thread.info
+        entry = LogEntry(built.checkpoint, built.records, built.approvals)
+        self._storage.hub.publish(self.key, events_of(self.key, self.uid, entry, waiting))
+        self._storage.approval_feed.note(self.key, written.thread.info, write, before)
+        return view_checkpoint(self.key.thread_id, self.uid, built.checkpoint)

@@ -1,0 +1,112 @@
+"""How a call wants to be treated: busy threads, left streams, limits and who asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from clew_engine.errors import ArgumentInvalidError
+
+
+class OnBusy(StrEnum):
+    """What a call does when another run holds the thread."""
+
+    WAIT = "wait"
+    REJECT = "reject"
+    INTERRUPT = "interrupt"
+
+
+class OnDisconnect(StrEnum):
+    """What becomes of a run when the stream that started its attempt is left."""
+
+    CANCEL = "cancel"
+    CONTINUE = "continue"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one attempt may use; None is no limit. Times are seconds, `tokens` counts input and output of the model."""
+
+    steps: int | None = 50
+    tokens: int | None = None
+    seconds: float | None = 3600.0
+    tool_seconds: float | None = 600.0
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "tokens", "seconds", "tool_seconds"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ArgumentInvalidError(f"limits.{name}", "a limit is larger than 0, or absent for none")
+
+    def narrowed(self, other: Limits | None) -> Limits:
+        """Both at once: of each the smaller."""
+        if other is None:
+            return self
+        return Limits(
+            steps=_smaller(self.steps, other.steps),
+            tokens=_smaller(self.tokens, other.tokens),
+            seconds=_smaller(self.seconds, other.seconds),
+            tool_seconds=_smaller(self.tool_seconds, other.tool_seconds),
+        )
+
+
+NO_LIMITS = Limits(steps=None, tokens=None, seconds=None, tool_seconds=None)
+
+
+def _smaller(one: Any, other: Any) -> Any:
+    if one is None or other is None:
+        return other if one is None else one
+    return min(one, other)
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Options of one call; what is None comes from the storage. `deadline_s` is the time the caller has left."""
+
+    on_busy: OnBusy | None = None
+    busy_timeout_s: float | None = None
+    on_disconnect: OnDisconnect = OnDisconnect.CANCEL
+    limits: Limits | None = None
+    actor: str = ""
+    deadline_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """What every mutation may carry beside its own fields. `body` is what is compared when a request id comes again."""
+
+    request_id: str = ""
+    expected_version: int | None = None
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class NewThread:
+    """What a first send says of the thread that it makes."""
+
+    user_id: str = ""
+    name: str = ""
+    metadata: bytes = b"{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Settings of a storage handle. Sizes are bytes, times seconds."""
+
+    on_busy: OnBusy = OnBusy.WAIT
+    busy_timeout_s: float = 60.0
+    state_limit: int = 1 << 20
+    message_limit: int = 3_670_016
+    cache_bytes: int = 64 << 20
+    reader_bytes: int = 4 << 20
+    heartbeat_s: float = 15.0
+    cancel_grace_s: float = 5.0
+    model_attempts: int = 3
+    model_backoff_s: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 < self.state_limit <= 3_670_016:
+            raise ArgumentInvalidError("state_limit", "the most is 3,670,016 bytes (3.5 MiB)")
+        if self.busy_timeout_s < 0:
+            raise ArgumentInvalidError("busy_timeout", "a time is not negative")

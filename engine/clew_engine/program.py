@@ -1,0 +1,65 @@
+"""What a program is to the engine: something that is stepped over a state and checkpointed. Agents are one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from clew_engine.approvals import Approval, Decision
+from clew_engine.checkpoints import Call
+from clew_engine.options import Limits
+from clew_engine.transcripts import Transcript
+
+if TYPE_CHECKING:
+    from clew_engine.runs import Run
+
+
+class Program(Protocol):
+    """One app. It keeps nothing between two steps: all that a run needs is in its thread."""
+
+    @property
+    def name(self) -> str:
+        """The app that threads belong to."""
+        ...
+
+    @property
+    def limits(self) -> Limits:
+        """What an attempt may use when the caller does not say less."""
+        ...
+
+    @property
+    def approval_ttl_s(self) -> float | None:
+        """How long an approval may wait, in seconds; None: for ever."""
+        ...
+
+    def begin(self) -> Mapping[str, Any]:
+        """The continuation of a new turn."""
+        ...
+
+    def check_state(self, state: Mapping[str, bytes]) -> None:
+        """Raises StateInvalidError when the state that a turn would begin with does not fit what the program declares."""
+        ...
+
+    async def step(self, run: Run) -> None:
+        """Do what the head's continuation says and write what came of it: at least one checkpoint, or an error is raised."""
+        ...
+
+    def starting(
+        self, continuation: Mapping[str, Any], transcript: Transcript, state: Mapping[str, bytes]
+    ) -> Sequence[Call]:
+        """The calls that begin when an attempt goes on from here, as far as they need no write of their own first."""
+        ...
+
+    def decided(
+        self, continuation: Mapping[str, Any], answers: Sequence[tuple[Approval, Decision]]
+    ) -> Mapping[str, Any]:
+        """The continuation with these answers in it. Raises ArgumentInvalidError for one that does not fit."""
+        ...
+
+    def once_calls(self, continuation: Mapping[str, Any], transcript: Transcript) -> frozenset[str]:
+        """Ids of the open calls that must not be started again by themselves."""
+        ...
+
+    def meet_started(self, continuation: Mapping[str, Any], started: frozenset[str]) -> Mapping[str, Any]:
+        """The continuation that knows these calls as started, with an outcome that nobody recorded."""
+        ...

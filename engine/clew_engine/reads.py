@@ -1,0 +1,233 @@
+"""Reads: threads, state, messages, checkpoints and approvals, page by page. None of them waits for a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from clew_engine import ids
+from clew_engine.approvals import Approval, view_approval
+from clew_engine.checkpoints import Checkpoint, view_checkpoint
+from clew_engine.errors import CheckpointNotFoundError, MessageNotFoundError, ThreadNotFoundError
+from clew_engine.log_events import view_message
+from clew_engine.messages import Message
+from clew_engine.paging import Page, decode_token, encode_token, page_size
+from clew_storage import ApprovalState, CheckpointRecord, Head, Status, ThreadFilter, ThreadKey, ThreadRecord
+
+if TYPE_CHECKING:
+    from clew_engine.storage import Storage
+
+# A page stays well below what one gRPC message may hold.
+PAGE_BYTES = 2 << 20
+
+
+class RunState(StrEnum):
+    """Whether a head that is in progress is being worked on."""
+
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadView:
+    """A thread as it stands. `run_state` is None when its head is not in progress."""
+
+    record: ThreadRecord
+    run_id: str
+    attempt: int
+    run_state: RunState | None
+    pending: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        record, info = self.record, self.record.info
+        return {
+            "thread_id": record.key.thread_id,
+            "thread_uid": record.uid,
+            "app": info.app,
+            "user_id": info.user_id,
+            "name": info.name,
+            "metadata": orjson.loads(info.metadata),
+            "version": record.head_version,
+            "status": record.head_status.value if record.head_status else None,
+            "run": {"run_id": self.run_id, "state": self.run_state.value} if self.run_state else None,
+            "pending_approvals": self.pending,
+            "created_at_ms": record.created_at_ms,
+            "updated_at_ms": record.updated_at_ms,
+        }
+
+
+async def get_thread(storage: Storage, key: ThreadKey) -> ThreadView:
+    """One thread. Raises ThreadNotFoundError."""
+    head = await storage.backend.threads.get_head(key)
+    if head is None:
+        raise ThreadNotFoundError(key.thread_id)
+    view = _view(storage, head)
+    if view.run_state is RunState.INTERRUPTED:
+        # The run may have ended between the read of its head and the look for it.
+        head = await storage.backend.threads.get_head(key) or head
+        view = _view(storage, head)
+    return view
+
+
+async def list_threads(
+    storage: Storage, tenant: str, where: ThreadFilter, *, by_update: bool, size: int, token: str
+) -> Page[ThreadRecord]:
+    """Threads, newest first."""
+    limit = page_size(size, 20, 200)
+    listing = ("threads", tenant, where, by_update)
+    place = decode_token(token, listing, (int, str))
+    after = (int(place[0]), str(place[1])) if place else None
+    found = await storage.backend.threads.list_threads(tenant, where, by_update=by_update, after=after, limit=limit + 1)
+    items = found[:limit]
+    if len(found) <= limit:
+        return Page(items)
+    last = items[-1]
+    moment = last.updated_at_ms if by_update else last.created_at_ms
+    return Page(items, encode_token(listing, (moment, last.key.thread_id)))
+
+
+async def get_state(storage: Storage, key: ThreadKey, checkpoint_id: str) -> tuple[dict[str, bytes], Checkpoint | None]:
+    """The state at a checkpoint (empty: the head), with the checkpoint; None for a thread that has none yet."""
+    while True:
+        head = await _head(storage, key)
+        record = head.checkpoint
+        if checkpoint_id:
+            record = await _checkpoint(storage, head, checkpoint_id)
+        version = record.version if record else None
+        state = await storage.backend.threads.get_state(key, version=version)
+        if state is not None:
+            view = view_checkpoint(key.thread_id, head.thread.uid, record) if record else None
+            return state, view
+        # The thread was deleted (and perhaps made anew) between the two reads: look again.
+
+
+async def list_checkpoints(storage: Storage, key: ThreadKey, *, size: int, token: str) -> Page[Checkpoint]:
+    """The head's line, newest first; the token pins the thread's incarnation."""
+    limit = page_size(size, 20, 200)
+    head = await _head(storage, key)
+    listing = ("checkpoints", key, head.thread.uid)
+    place = decode_token(token, listing, (int, int))
+    before = int(place[0]) if place else None
+    version = int(place[1]) if place else head.thread.head_version
+    found = await storage.backend.threads.list_checkpoints(
+        key, before_version=before if before is not None else version + 1, limit=limit + 1
+    )
+    items = [view_checkpoint(key.thread_id, head.thread.uid, record) for record in found[:limit]]
+    following = encode_token(listing, (items[-1].version, version)) if len(found) > limit else ""
+    return Page(items, following, version)
+
+
+async def get_checkpoint(storage: Storage, key: ThreadKey, checkpoint_id: str) -> Checkpoint:
+    """One checkpoint, on the line or off it."""
+    head = await _head(storage, key)
+    record = await _checkpoint(storage, head, checkpoint_id)
+    return view_checkpoint(key.thread_id, head.thread.uid, record)
+
+
+async def list_messages(
+    storage: Storage, key: ThreadKey, *, newest_first: bool, size: int, token: str
+) -> Page[Message]:
+    """The transcript at the version of the first page. A page holds at most 2 MiB beside its first message."""
+    limit = page_size(size, 50, 500)
+    head = await _head(storage, key)
+    listing = ("messages", key, head.thread.uid, newest_first)
+    place = decode_token(token, listing, (int, int))
+    version = int(place[1]) if place else head.thread.head_version
+    if version == 0:
+        return Page(())
+    found = await storage.backend.messages.list_messages(
+        key,
+        at_version=version,
+        after_position=int(place[0]) if place else None,
+        limit=limit + 1,
+        newest_first=newest_first,
+    )
+    taken, room = 0, PAGE_BYTES
+    for record in found[:limit]:
+        if taken and len(record.body) > room:
+            break
+        room -= len(record.body)
+        taken += 1
+    items = [view_message(record) for record in found[:taken]]
+    following = encode_token(listing, (items[-1].position, version)) if len(found) > taken else ""
+    return Page(items, following, version)
+
+
+async def get_message(storage: Storage, key: ThreadKey, message_id: str) -> tuple[Message, int]:
+    """One message of the head's line by its id, and the version that it was read at."""
+    head = await _head(storage, key)
+    record = await storage.backend.messages.get_message(key, message_id)
+    if record is None:
+        raise MessageNotFoundError(
+            f"thread {key.thread_id!r} has no message {message_id!r} on its line; list its messages",
+            thread_id=key.thread_id,
+            message_id=message_id,
+        )
+    return view_message(record), head.thread.head_version
+
+
+async def list_approvals(
+    storage: Storage,
+    tenant: str,
+    *,
+    thread_id: str,
+    user_id: str,
+    app: str,
+    states: tuple[ApprovalState, ...],
+    size: int,
+    token: str,
+) -> Page[Approval]:
+    """Approvals across threads, oldest first; no states asks for those that wait."""
+    limit = page_size(size, 50, 200)
+    states = states or (ApprovalState.PENDING,)
+    listing = ("approvals", tenant, thread_id, user_id, app, *states)
+    place = decode_token(token, listing, (int, str))
+    found = await storage.backend.approvals.list_approvals(
+        tenant,
+        key=ThreadKey(tenant, thread_id) if thread_id else None,
+        states=states,
+        user_id=user_id or None,
+        app=app or None,
+        after=(int(place[0]), str(place[1])) if place else None,
+        limit=limit + 1,
+    )
+    items = [view_approval(record) for record in found[:limit]]
+    if len(found) <= limit:
+        return Page(items)
+    return Page(items, encode_token(listing, (items[-1].created_at_ms, items[-1].id)))
+
+
+def _view(storage: Storage, head: Head) -> ThreadView:
+    uid, record = head.thread.uid, head.checkpoint
+    state: RunState | None = None
+    if record is not None and record.status is Status.IN_PROGRESS:
+        live = storage.live.get(head.thread.key)
+        alive = live is not None and live.thread.uid == uid
+        state = RunState.RUNNING if alive else RunState.INTERRUPTED
+    return ThreadView(
+        record=head.thread,
+        run_id=ids.run_id(uid, record.run_version) if record else "",
+        attempt=record.attempt if record else 0,
+        run_state=state,
+        pending=len(head.pending),
+    )
+
+
+async def _head(storage: Storage, key: ThreadKey) -> Head:
+    head = await storage.backend.threads.get_head(key)
+    if head is None:
+        raise ThreadNotFoundError(key.thread_id)
+    return head
+
+
+async def _checkpoint(storage: Storage, head: Head, checkpoint_id: str) -> CheckpointRecord:
+    key = head.thread.key
+    version = ids.checkpoint_version(head.thread.uid, checkpoint_id)
+    found = None if version is None else await storage.backend.threads.get_checkpoint(key, version)
+    if found is None:
+        raise CheckpointNotFoundError(key.thread_id, checkpoint_id)
+    return found

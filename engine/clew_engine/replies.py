@@ -1,0 +1,48 @@
+"""What a finished call hands back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from clew_engine.approvals import Approval
+from clew_engine.messages import Message, Usage
+from clew_storage import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The end of a turn. With status `suspended` there is no message yet and `approvals` says who is asked for what."""
+
+    thread_id: str
+    thread_uid: str
+    run_id: str
+    version: int
+    status: Status
+    message: Message | None = None
+    usage: Usage = Usage()
+    steps: int = 0
+    approvals: tuple[Approval, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The reply's text; empty when there is none."""
+        return self.message.text if self.message else ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {
+            "thread_id": self.thread_id,
+            "run_id": self.run_id,
+            "version": self.version,
+            "status": self.status.value,
+            "text": self.text,
+            "message": self.message.as_dict() if self.message else None,
+            "approvals": [approval.as_dict() for approval in self.approvals],
+            "usage": {
+                "input_tokens": self.usage.input_tokens,
+                "output_tokens": self.usage.output_tokens,
+                "total_tokens": self.usage.total_tokens,
+            },
+            "steps": self.steps,
+        }

@@ -1,0 +1,64 @@
+"""Idempotency: a committed mutation is found again by its request id, and never done twice."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from clew_engine.errors import ArgumentInvalidError, RequestIdReusedError
+from clew_engine.ids import MAX_ID_LENGTH, request_hash
+from clew_engine.options import Mutation
+from clew_storage import RequestRecord, ThreadKey
+
+if TYPE_CHECKING:
+    from clew_engine.storage import Storage
+
+
+def check_request_id(value: str) -> None:
+    """Raises ArgumentInvalidError for an id that no client would make."""
+    if len(value) > MAX_ID_LENGTH or any(not 0x21 <= ord(letter) <= 0x7E for letter in value):
+        raise ArgumentInvalidError("request_id", f"at most {MAX_ID_LENGTH} visible ASCII characters; a UUID is best")
+
+
+class RequestLog:
+    """The record of one mutation, before and after it is done."""
+
+    def __init__(self, storage: Storage, key: ThreadKey, verb: str, mutation: Mutation) -> None:
+        check_request_id(mutation.request_id)
+        self._storage = storage
+        self._key = key
+        self._verb = verb
+        self._request_id = mutation.request_id
+        body = b"\x00".join((verb.encode(), mutation.body))
+        self._digest = hashlib.blake2b(body, digest_size=16, person=b"clew-body").digest()
+
+    async def find(self) -> tuple[str, int] | None:
+        """The uid and version that this mutation wrote before, or None. Raises RequestIdReusedError for another body under the id."""
+        found = await self.find_record()
+        return None if found is None else (found.uid, found.version)
+
+    async def find_record(self) -> RequestRecord | None:
+        """The whole record, or None."""
+        if not self._request_id:
+            return None
+        found = await self._storage.backend.threads.find_request(self._key, request_hash(self._request_id))
+        if found is not None and (found.body_digest != self._digest or found.verb != self._verb):
+            raise RequestIdReusedError(
+                f"request id {self._request_id!r} was used for another {found.verb} on this thread; make a new id",
+                request_id=self._request_id,
+            )
+        return found
+
+    def record(self, reply: bytes = b"") -> RequestRecord | None:
+        """The record to commit with the mutation; who writes it fills in uid and version."""
+        if not self._request_id:
+            return None
+        return RequestRecord(
+            request_hash=request_hash(self._request_id),
+            body_digest=self._digest,
+            verb=self._verb,
+            uid="",
+            version=0,
+            created_at_ms=self._storage.now_ms(),
+            reply=reply,
+        )

@@ -1,0 +1,251 @@
+"""A run under way: one attempt, in a task of its own that no stream and no handler owns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from clew_engine import ids
+from clew_engine.approvals import Question
+from clew_engine.checkpoints import Checkpoint, Failure
+from clew_engine.drafts import Draft, DraftMessage
+from clew_engine.errors import ClewError, ThreadInterruptedError, ThreadNotFoundError
+from clew_engine.messages import Usage
+from clew_engine.models import ModelError
+from clew_engine.open_threads import OpenThread
+from clew_engine.options import Limits
+from clew_engine.program import Program
+from clew_engine.state import LazySequence, StateView
+from clew_storage import LeaseLost, Source, Status, StorageError
+
+if TYPE_CHECKING:
+    from clew_engine.storage import Storage
+
+T = TypeVar("T")
+
+
+class RunStopped(Exception):  # noqa: N818 - a way to stop, not a mistake
+    """The run is to end now, as failed for this reason. `partial` is what was streamed of an unfinished message."""
+
+    def __init__(self, failure: Failure, partial: DraftMessage | None = None) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+        self.partial = partial
+
+
+class Run:
+    """An attempt: it holds the lease, steps its program until the head is no longer in progress, and lets go."""
+
+    def __init__(self, storage: Storage, thread: OpenThread, program: Program, limits: Limits, actor: str) -> None:
+        self.storage = storage
+        self.thread = thread
+        self.program = program
+        self.limits = limits
+        self.actor = actor
+        self.steps = 0
+        self.tokens = 0
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._stop: Failure | None = None
+        self._abandoned: Exception | None = None
+        self._stopping: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._work: set[asyncio.Task[Any]] = set()
+
+    @property
+    def stopping(self) -> asyncio.Future[None]:
+        """Done as soon as the run is asked to stop."""
+        return self._stopping
+
+    @property
+    def grace_s(self) -> float:
+        """How long work that was cancelled may take to end."""
+        return self.storage.tuning.cancel_grace_s
+
+    def state_view(self) -> StateView:
+        """The state, transcript and counters, for the author's own functions."""
+        thread = self.thread
+        messages = LazySequence(thread.transcript.before(thread.body.partial), lambda message: message.as_dict())
+        counters = {
+            "run_id": thread.run_id,
+            "step": thread.head.step if thread.head else 0,
+            "attempt": thread.head.attempt if thread.head else 0,
+        }
+        return StateView(thread.state, messages, counters)
+
+    def idempotency_key(self, call: str) -> str:
+        """The same for every try of a call within its run."""
+        return ids.idempotency_key(self.thread.key.tenant, self.thread.uid, self.thread.run_id, call)
+
+    def stop(self, code: str, message: str, *, retryable: bool = True) -> None:
+        """Ask the run to end as failed; its work is cancelled now, and it is saved."""
+        if self._stop is None:
+            self._stop = Failure(code, message, retryable)
+            self._interrupt()
+
+    def abandon(self, error: Exception) -> None:
+        """The lease is gone: end without writing anything more."""
+        if self._abandoned is None:
+            self._abandoned = error
+            self._interrupt()
+
+    def usage(self, more: Usage | None = None) -> Usage:
+        """What the messages of this run used, over all its attempts, and `more`."""
+        head = self.thread.head
+        first = head.run_version if head else 0
+        total = more or Usage()
+        for message in reversed(self.thread.transcript.before(None)):
+            if message.version < first:
+                break
+            if message.usage is not None:
+                total = _sum(total, message.usage)
+        return total
+
+    def addressed(self, question: Question) -> Question:
+        """A question with who asks and until when."""
+        ttl = self.program.approval_ttl_s
+        until = None if ttl is None else self.storage.now_ms() + int(ttl * 1000)
+        return replace(question, requested_by=self.actor, expires_at_ms=until)
+
+    def check_held(self) -> None:
+        """Raises what took the lease away."""
+        if self._abandoned is not None:
+            raise self._abandoned
+
+    def check(self) -> None:
+        """Raises what the run was asked to stop for."""
+        self.check_held()
+        if self.thread.cancel_requested and self._stop is None:
+            self.stop("cancelled", "the run was cancelled")
+        if self._stop is not None:
+            raise RunStopped(self._stop)
+
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Begin a piece of work that is cancelled when the run is asked to stop."""
+        task = asyncio.create_task(work)
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+        return task
+
+    async def work(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a piece of work to its end. Raises RunStopped when the run is asked to stop first."""
+        try:
+            self.check()
+        except BaseException:
+            work.close()
+            raise
+        task = self.start(work)
+        both: set[asyncio.Future[Any]] = {task, self._stopping}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            await asyncio.wait({task}, timeout=self.grace_s)
+        if task.done() and not task.cancelled():
+            return task.result()
+        self.check()
+        raise RunStopped(Failure("tool_failed", "a step cancelled itself", retryable=True))
+
+    def count_step(self) -> None:
+        """Count a step of the program against the limit."""
+        if self.limits.steps is not None and self.steps >= self.limits.steps:
+            raise RunStopped(_over("steps", f"{self.limits.steps} steps"))
+        self.steps += 1
+
+    def count_usage(self, usage: Usage) -> None:
+        """Count what a model used in this attempt."""
+        self.tokens += usage.total_tokens
+
+    def check_tokens(self) -> None:
+        """Raises RunStopped when the attempt has used up its tokens."""
+        if self.limits.tokens is not None and self.tokens >= self.limits.tokens:
+            raise RunStopped(_over("tokens", f"{self.limits.tokens} tokens"))
+
+    async def execute(self) -> None:
+        """Step the program until the run ends. Whatever happens, the lease is let go and every reader is told."""
+        timer = None
+        if self.limits.seconds is not None:
+            over = _over("time", f"{self.limits.seconds:g} s")
+            timer = asyncio.get_running_loop().call_later(
+                self.limits.seconds, lambda: self.stop(over.code, over.message, retryable=over.retryable)
+            )
+        try:
+            await self._steps()
+            self.thread.keep()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the lease is let go and readers are told
+            self._lose(error)
+        finally:
+            if timer is not None:
+                timer.cancel()
+            await self.storage.release(self)
+
+    async def _steps(self) -> None:
+        while self.thread.status is Status.IN_PROGRESS:
+            try:
+                self.check()
+                await self.program.step(self)
+            except RunStopped as stopped:
+                await self._fail(stopped.failure, stopped.partial)
+            except ModelError as error:
+                await self._fail(Failure(error.code, error.message, error.retryable))
+            except StorageError:
+                raise
+            except ClewError as error:
+                await self._fail(Failure("tool_failed", error.message, retryable=True))
+
+    async def _fail(self, failure: Failure, partial: DraftMessage | None = None) -> Checkpoint:
+        self.check_held()
+        await self.thread.settle()
+        thread = self.thread
+        return await thread.commit(
+            Draft(
+                Source.FAILURE,
+                Status.FAILED,
+                next=thread.body.next,
+                messages=(partial,) if partial else (),
+                failure=failure,
+                usage=self.usage(),
+                partial=_partial(thread, partial),
+            )
+        )
+
+    def _interrupt(self) -> None:
+        if not self._stopping.done():
+            self._stopping.set_result(None)
+        for task in tuple(self._work):
+            task.cancel()
+
+    def _lose(self, error: Exception) -> None:
+        thread = self.thread
+        self.storage.cache.drop(thread.key)
+        for task in tuple(self._work):
+            task.cancel()
+        if self._abandoned is not None or isinstance(error, LeaseLost):
+            self.storage.hub.fail(thread.key, self._abandoned or ThreadNotFoundError(thread.key.thread_id))
+            return
+        self.storage.report(error, thread.key)
+        self.storage.hub.fail(thread.key, ThreadInterruptedError(thread.key.thread_id, thread.run_id))
+
+
+def _partial(thread: OpenThread, partial: DraftMessage | None) -> int | None:
+    """The position that a retry writes over: of what was streamed now, or of what an earlier attempt left."""
+    if partial is None:
+        return thread.body.partial
+    return thread.next_position if partial.position is None else partial.position
+
+
+def _over(limit: str, most: str) -> Failure:
+    return Failure(
+        "limit_exceeded",
+        f"the attempt used up its limit of {most}; retry continues the run with a new one",
+        retryable=True,
+        metadata={"limit": limit},
+    )
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        input_tokens=one.input_tokens + other.input_tokens,
+        output_tokens=one.output_tokens + other.output_tokens,
+        cached_input_tokens=one.cached_input_tokens + other.cached_input_tokens,
+        cache_write_tokens=one.cache_write_tokens + other.cache_write_tokens,
+        reasoning_tokens=one.reasoning_tokens + other.reasoning_tokens,
+    )

@@ -1,0 +1,115 @@
+"""The state: top-level keys to JSON bytes as sent. Values are parsed a key at a time, for who reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+import orjson
+
+from clew_engine.errors import ArgumentInvalidError, StateInvalidError, StateTooLargeError
+from clew_engine.json_text import JsonError, encode, parse_strict, split_object
+from clew_storage import StateChange
+
+T = TypeVar("T")
+R = TypeVar("R")
+RESERVED = frozenset({"messages", "_clew"})
+
+
+def parse_state(text: bytes, field: str = "state_json") -> dict[str, bytes]:
+    """State as a caller sent it; empty text is no values. Raises StateInvalidError, and ArgumentInvalidError for a reserved key."""
+    if not text:
+        return {}
+    try:
+        return check_keys(split_object(text), field)
+    except JsonError as error:
+        raise StateInvalidError(field, str(error)) from None
+
+
+def encode_values(values: Mapping[str, Any], field: str = "state") -> dict[str, bytes]:
+    """State from Python values."""
+    encoded: dict[str, bytes] = {}
+    for key, value in values.items():
+        try:
+            encode(key)
+            encoded[key] = encode(value)
+        except JsonError as error:
+            raise StateInvalidError(f"{field}.{key!r}"[:200], str(error)) from None
+    return check_keys(encoded, field)
+
+
+def check_keys(values: dict[str, bytes], field: str) -> dict[str, bytes]:
+    """The values themselves, unless one has a name that the engine keeps for itself."""
+    for key in values:
+        if key in RESERVED:
+            raise ArgumentInvalidError(field, f"the key {key!r} is the engine's own; choose another name")
+    return values
+
+
+def check_size(state: Mapping[str, bytes], limit: int) -> None:
+    """Raises StateTooLargeError when the joined object would be over the limit."""
+    size = 2 + sum(len(key) + len(value) + 4 for key, value in state.items())
+    if size > limit:
+        raise StateTooLargeError("the state", size, limit)
+
+
+def replacing(values: Mapping[str, bytes]) -> StateChange | None:
+    """The change that sets these top-level values, or None for none."""
+    return StateChange(replaced=dict(values)) if values else None
+
+
+class StateView(Mapping[str, Any]):
+    """A read-only look at the state for hooks, instructions and tools.
+
+    A value is parsed when it is asked for; changing it in place has no effect. `messages` is the transcript as dicts, `_clew` the engine's
+    counters.
+    """
+
+    __slots__ = ("_clew", "_messages", "_values")
+
+    def __init__(
+        self, values: Mapping[str, bytes], messages: Sequence[Mapping[str, Any]], clew: Mapping[str, Any]
+    ) -> None:
+        self._values = values
+        self._messages = messages
+        self._clew = clew
+
+    def __getitem__(self, key: str) -> Any:
+        if key == "messages":
+            return self._messages
+        if key == "_clew":
+            return dict(self._clew)
+        text = self._values[key]
+        try:
+            return orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return parse_strict(text)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._values
+        yield "messages"
+        yield "_clew"
+
+    def __len__(self) -> int:
+        return len(self._values) + 2
+
+    def __repr__(self) -> str:
+        return f"<state: {', '.join(self._values) or 'no values'}; {len(self._messages)} messages>"
+
+
+class LazySequence(Sequence[R], Generic[T, R]):
+    """A read-only sequence that makes an item when it is asked for."""
+
+    __slots__ = ("_items", "_make")
+
+    def __init__(self, items: Sequence[T], make: Callable[[T], R]) -> None:
+        self._items = items
+        self._make = make
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self._make(item) for item in self._items[index]]
+        return self._make(self._items[index])
+
+    def __len__(self) -> int:
+        return len(self._items)

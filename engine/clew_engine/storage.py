@@ -1,0 +1,144 @@
+"""`Storage`: the handle over a database that applies the rules of threads. Agents and servers share one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, Self, TypeVar
+
+from clew_engine.approval_feed import ApprovalFeed
+from clew_engine.cache import ThreadCache
+from clew_engine.checkpoints import Checkpoint, view_checkpoint
+from clew_engine.errors import StreamCutError, ThreadNotFoundError
+from clew_engine.hub import Hub
+from clew_engine.leasing import BusyWait
+from clew_engine.open_threads import OpenThread
+from clew_engine.options import OnBusy, RunOptions, Tuning
+from clew_engine.runs import Run
+from clew_engine.storage_errors import translated
+from clew_storage import Backend, StorageError, ThreadKey, open_storage
+
+T = TypeVar("T")
+_log = logging.getLogger("clew.engine")
+
+
+def _system_clock() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Storage:
+    """One database, opened at its first use. `url` as `clew_storage.open_storage` takes it; None is the default SQLite file.
+
+    Threads, approvals and memory are shared by everything that is built on the same Storage. Close it, or use it as an async context manager.
+    """
+
+    def __init__(
+        self,
+        url: str | None | Backend = None,
+        *,
+        on_busy: OnBusy | str = OnBusy.WAIT,
+        busy_timeout: float = 60.0,
+        tuning: Tuning | None = None,
+        clock: Callable[[], int] = _system_clock,
+    ) -> None:
+        self.tuning = tuning or Tuning(on_busy=OnBusy(on_busy), busy_timeout_s=busy_timeout)
+        self.backend: Backend = open_storage(url) if url is None or isinstance(url, str) else url
+        self.now_ms = clock
+        self.hub = Hub(self.tuning.reader_bytes)
+        self.approval_feed = ApprovalFeed()
+        self.cache = ThreadCache(self.tuning.cache_bytes)
+        self.live: dict[ThreadKey, Run] = {}
+        self.interrupters: Counter[ThreadKey] = Counter()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._opening: asyncio.Task[None] | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
+
+    async def open(self) -> Self:
+        """Open the database now rather than at the first use. Raises StorageUnavailableError with the reason."""
+        if self._opening is None:
+            self.loop = asyncio.get_running_loop()
+            self._opening = self.loop.create_task(self.backend.open())
+        try:
+            await asyncio.shield(self._opening)
+        except StorageError as error:
+            self._opening = None
+            raise translated(error, None) from error
+        return self
+
+    async def close(self) -> None:
+        """Stop what runs (it stays as interrupted, for a retry) and let the database go."""
+        for run in tuple(self.live.values()):
+            run.abandon(StreamCutError(run.thread.version, "the storage is closing"))
+        await asyncio.gather(*(asyncio.shield(run.ended) for run in tuple(self.live.values())))
+        while self._tasks:
+            await asyncio.wait(tuple(self._tasks))
+        if self._opening is not None:
+            await self.backend.close()
+            self._opening = None
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @asynccontextmanager
+    async def calling(self, key: ThreadKey | None) -> AsyncGenerator[None, None]:
+        """The frame of every call: the database is open, and what it raises is told in the engine's words."""
+        await self.open()
+        try:
+            yield
+        except StorageError as error:
+            raise translated(error, key) from error
+
+    @asynccontextmanager
+    async def holding(self, key: ThreadKey, options: RunOptions) -> AsyncGenerator[OpenThread, None]:
+        """The thread under its lease, for a write that is no run; a busy thread is waited for as the options say."""
+        wait = BusyWait(self, key, options, "write")
+        grant = await wait.try_now() or await wait.acquire()
+        try:
+            yield OpenThread(self, grant, await self.backend.threads.get_head(key))
+        finally:
+            await asyncio.shield(self.spawn(self.backend.leases.release(grant)))
+
+    async def written(self, key: ThreadKey, found: tuple[str, int]) -> Checkpoint:
+        """The checkpoint that a recorded mutation wrote. Raises ThreadNotFoundError when its thread was deleted since."""
+        uid, version = found
+        head = await self.backend.threads.get_head(key)
+        record = await self.backend.threads.get_checkpoint(key, version)
+        if head is None or record is None or head.thread.uid != uid:
+            raise ThreadNotFoundError(key.thread_id)
+        return view_checkpoint(key.thread_id, uid, record)
+
+    async def release(self, run: Run) -> None:
+        """A run is over: its lease goes to the next."""
+        if self.live.get(run.thread.key) is run:
+            del self.live[run.thread.key]
+        try:
+            await run.thread.let_go()
+        except StorageError as error:
+            self.report(error, run.thread.key)
+        finally:
+            if not run.ended.done():
+                run.ended.set_result(None)
+
+    def spawn(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Run something that no caller's cancellation may end."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._forget)
+        return task
+
+    def report(self, error: BaseException, key: ThreadKey) -> None:
+        """Log what ended a run without its caller being able to know."""
+        _log.error("a run of thread %s was lost", key.thread_id, exc_info=error)
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            # Whoever awaits the task has the error too; this only keeps asyncio from reporting it as never read.
+            task.exception()

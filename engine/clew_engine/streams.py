@@ -1,0 +1,108 @@
+"""The stream of one attempt: what a send, decide, resume or retry yields until its run stops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from clew_engine.errors import CancelledRunError, ClewError, RunFailedError
+from clew_engine.events import Event, RunCompleted, RunFailed, RunSuspended
+from clew_engine.options import OnDisconnect
+from clew_engine.replies import Reply
+from clew_storage import Status
+
+if TYPE_CHECKING:
+    from clew_engine.hub import Subscription
+    from clew_engine.runs import Run
+
+Batches = AsyncGenerator[list[Event], None]
+
+
+class EventStream:
+    """Events in batches: whatever is there when the reader is free. Iterating gives one event at a time.
+
+    A refusal is raised by the first read, and nothing was recorded then. Closing the stream leaves it: what becomes of the run is the call's
+    `on_disconnect`.
+    """
+
+    def __init__(self, batches: Callable[[], Batches], leave: Callable[[], Awaitable[None]] | None = None) -> None:
+        self._make = batches
+        self._leave = leave
+        self._batches: Batches | None = None
+
+    def batches(self) -> Batches:
+        """The batches; one reader only."""
+        if self._batches is None:
+            self._batches = self._make()
+        return self._batches
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        return self._each()
+
+    async def _each(self) -> AsyncIterator[Event]:
+        try:
+            async for batch in self.batches():
+                for event in batch:
+                    yield event
+        finally:
+            await self.aclose()
+
+    async def aclose(self) -> None:
+        """Leave the stream. Harmless when it is over."""
+        await self.batches().aclose()
+        if self._leave is not None:
+            leave, self._leave = self._leave, None
+            await leave()
+
+    async def reply(self) -> Reply:
+        """Read to the end. Raises RunFailedError or CancelledRunError for a run that failed."""
+        last: Event | None = None
+        async for event in self:
+            if event.payload.terminal:
+                last = event
+        if last is None:
+            raise ClewError("the stream ended without a terminal event; watch the thread for the rest")
+        return reply_of(last)
+
+
+def reply_of(event: Event) -> Reply:
+    """What a terminal event hands back, or raises."""
+    payload = event.payload
+    if isinstance(payload, RunCompleted):
+        return payload.reply
+    if isinstance(payload, RunSuspended):
+        return Reply(
+            thread_id=event.thread_id,
+            thread_uid=event.thread_uid,
+            run_id=event.run_id,
+            version=event.version,
+            status=Status.SUSPENDED,
+            approvals=payload.approvals,
+        )
+    assert isinstance(payload, RunFailed)
+    why = payload.failure
+    if why.code == "cancelled":
+        raise CancelledRunError(f"{why.message}; retry continues it", run_id=event.run_id, version=event.version)
+    raise RunFailedError(why.code, why.message, retryable=why.retryable, run_id=event.run_id)
+
+
+async def attempt_batches(reader: Subscription, heartbeat_s: float, beat: Callable[[], Event]) -> Batches:
+    """The live events of an attempt until its terminal; a heartbeat when nothing happens."""
+    while True:
+        batch = await reader.take(heartbeat_s)
+        if not batch:
+            yield [beat()]
+            continue
+        for index, event in enumerate(batch):
+            if event.payload.terminal:
+                yield batch[: index + 1]
+                return
+        yield batch
+
+
+async def leave_run(run: Run, on_disconnect: OnDisconnect) -> None:
+    """What happens to a run whose stream was left before its end."""
+    if on_disconnect is OnDisconnect.CANCEL and not run.ended.done():
+        run.stop("cancelled", "the stream that started the run was left")
+        await asyncio.shield(run.ended)

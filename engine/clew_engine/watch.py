@@ -1,0 +1,263 @@
+"""Watching a thread: what was missed, from the log, and then what happens."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from clew_engine import ids
+from clew_engine.approvals import Approval, view_approval
+from clew_engine.checkpoints import decode_body
+from clew_engine.errors import ArgumentInvalidError, RunNotFoundError, ThreadInterruptedError, ThreadNotFoundError
+from clew_engine.events import CheckpointWritten, Event, Heartbeat
+from clew_engine.log_events import ends_attempt, events_of, terminal_of, view_message
+from clew_engine.streams import Batches, EventStream
+from clew_storage import Head, LogEntry, Status, ThreadKey, ThreadMissing
+
+if TYPE_CHECKING:
+    from clew_engine.hub import Subscription
+    from clew_engine.storage import Storage
+
+_PAGE = 200
+_PAGE_BYTES = 1 << 20
+
+
+async def watch_batches(
+    storage: Storage, key: ThreadKey, *, uid: str | None, after_version: int, run_version: int | None, follow: bool
+) -> Batches:
+    """The events after a version. With a run: until its first terminal. Without: until the head is not in progress, or for ever with `follow`.
+
+    Raises ThreadNotFoundError (also when the thread is deleted meanwhile, or is another incarnation than `uid`), ArgumentInvalidError for a cursor
+    beyond the head, ThreadInterruptedError when what is watched can not go on by itself.
+    """
+    reader = storage.hub.subscribe(key)
+    try:
+        watch = _Watch(storage, key, after_version, run_version, follow, reader)
+        await watch.begin(uid)
+        async for batch in watch.batches():
+            yield batch
+    finally:
+        storage.hub.unsubscribe(key, reader)
+
+
+def watch_stream(
+    storage: Storage,
+    key: ThreadKey,
+    *,
+    uid: str = "",
+    after_version: int = 0,
+    run_id: str = "",
+    follow: bool = False,
+) -> EventStream:
+    """`watch_batches` as a stream, its arguments checked at the first read."""
+
+    async def batches() -> Batches:
+        if after_version < 0:
+            raise ArgumentInvalidError("after_version", "a version is not negative; 0 begins with the first")
+        async with storage.calling(key):
+            run_version = None
+            if run_id:
+                head = await storage.backend.threads.get_head(key)
+                if head is None:
+                    raise ThreadNotFoundError(key.thread_id)
+                run_version = ids.run_version(head.thread.uid, run_id)
+                if run_version is None:
+                    raise run_not_found(key, run_id)
+            stream = watch_batches(
+                storage, key, uid=uid or None, after_version=after_version, run_version=run_version, follow=follow
+            )
+            async with aclosing(stream):
+                async for batch in stream:
+                    yield batch
+
+    return EventStream(batches)
+
+
+def run_not_found(key: ThreadKey, run_id: str) -> RunNotFoundError:
+    """The error of a run id that the thread does not have."""
+    return RunNotFoundError(
+        f"thread {key.thread_id!r} has no run {run_id!r}; take run ids from its history",
+        thread_id=key.thread_id,
+        run_id=run_id,
+    )
+
+
+class _Watch:
+    def __init__(
+        self,
+        storage: Storage,
+        key: ThreadKey,
+        cursor: int,
+        run_version: int | None,
+        follow: bool,
+        reader: Subscription,
+    ) -> None:
+        self._storage = storage
+        self._key = key
+        self._cursor = cursor
+        self._run_version = run_version
+        self._follow = follow
+        self._reader = reader
+        self._uid = ""
+        self._ended = False
+        self._said = 0
+
+    async def begin(self, uid: str | None) -> None:
+        head = await self._head()
+        if uid and uid != head.thread.uid:
+            raise ThreadNotFoundError(self._key.thread_id)
+        self._uid = head.thread.uid
+        if self._cursor > head.thread.head_version:
+            raise ArgumentInvalidError(
+                "after_version", f"the thread is at version {head.thread.head_version}; a cursor cannot be beyond it"
+            )
+        if self._run_version is not None and not await self._is_run(self._run_version):
+            raise run_not_found(self._key, ids.run_id(self._uid, self._run_version))
+
+    async def batches(self) -> Batches:
+        while True:
+            async for batch in self._replay():
+                yield batch
+            if self._ended:
+                return
+            last = await self._at_head()
+            if last is not None:
+                if last:
+                    yield last
+                return
+            async for batch in self._live():
+                yield batch
+            if self._ended:
+                return
+
+    async def _replay(self) -> Batches:
+        while True:
+            entries = await self._read_log()
+            if not entries:
+                return
+            for entry in entries:
+                batch = self._mine(await self._events(entry), live=False)
+                self._cursor = entry.checkpoint.version
+                self._reader.start_at(self._cursor)
+                if batch:
+                    yield batch
+                if self._ended:
+                    return
+
+    async def _at_head(self) -> list[Event] | None:
+        """What is left to say when the log is read: nothing yet (None), or the end of the watch."""
+        head = await self._head()
+        record = head.checkpoint
+        if record is None or record.version > self._cursor or self._follow:
+            return None
+        if self._run_version is not None and record.run_version != self._run_version:
+            return await self._last_word()
+        if record.status is not Status.IN_PROGRESS:
+            return await self._terminal(head)
+        if self._key not in self._storage.live and (await self._head()).thread.head_version == self._cursor:
+            raise ThreadInterruptedError(self._key.thread_id, ids.run_id(self._uid, record.run_version))
+        return None
+
+    async def _live(self) -> Batches:
+        while True:
+            batch = await self._reader.take(self._storage.tuning.heartbeat_s)
+            if not batch:
+                yield [self._beat()]
+                continue
+            fresh = [event for event in batch if self._is_fresh(event)]
+            if any(event.payload.logged and event.version > self._cursor + 1 for event in fresh):
+                return
+            mine = self._mine(fresh, live=True)
+            for event in mine:
+                if event.last_of_version:
+                    self._cursor = event.version
+            if mine:
+                yield mine
+            if self._ended or any(map(_rests, fresh)):
+                return
+
+    def _is_fresh(self, event: Event) -> bool:
+        return event.version > self._cursor if event.payload.logged else event.version >= self._cursor
+
+    def _mine(self, events: list[Event], *, live: bool) -> list[Event]:
+        """The events of what is watched, cut after the terminal that ends it."""
+        mine: list[Event] = []
+        run = ids.run_id(self._uid, self._run_version) if self._run_version is not None else None
+        for event in events:
+            if run is not None and event.run_id not in ("", run):
+                continue
+            mine.append(event)
+            if event.payload.terminal:
+                self._said = event.version
+                if run is not None or (live and not self._follow):
+                    self._ended = True
+                    break
+        return mine
+
+    async def _events(self, entry: LogEntry) -> list[Event]:
+        waiting: list[Approval] = []
+        for approval_id in decode_body(entry.checkpoint.body).waiting:
+            found = await self._storage.backend.approvals.get_approval(self._key.tenant, approval_id)
+            if found is not None:
+                waiting.append(view_approval(found))
+        return events_of(self._key, self._uid, entry, waiting)
+
+    async def _terminal(self, head: Head) -> list[Event]:
+        """The head's terminal, unless the replay has just said it."""
+        record = head.checkpoint
+        assert record is not None
+        if self._said == record.version:
+            return []
+        messages = await self._storage.backend.messages.list_messages(self._key, newest_first=True, limit=20)
+        spoken = [view_message(each) for each in reversed(messages) if each.role == "assistant"]
+        waiting = [view_approval(each) for each in head.pending]
+        payload = terminal_of(self._key, self._uid, record, spoken, waiting)
+        run = ids.run_id(self._uid, record.run_version)
+        return [Event(self._key.thread_id, self._uid, run, record.version, True, record.created_at_ms, payload)]
+
+    async def _last_word(self) -> list[Event]:
+        """The newest terminal of a run that is not the head's any more."""
+        assert self._run_version is not None
+        cursor, found = self._run_version - 1, list[Event]()
+        while True:
+            entries = await self._storage.backend.threads.read_log(
+                self._key, self._uid, after_version=cursor, limit=_PAGE, max_bytes=_PAGE_BYTES
+            )
+            if not entries:
+                return found
+            for entry in entries:
+                cursor = entry.checkpoint.version
+                if entry.checkpoint.run_version == self._run_version and ends_attempt(entry.checkpoint):
+                    found = (await self._events(entry))[-1:]
+
+    async def _is_run(self, version: int) -> bool:
+        record = await self._storage.backend.threads.get_checkpoint(self._key, version)
+        return record is not None and record.run_version == version
+
+    async def _read_log(self) -> list[LogEntry]:
+        try:
+            return list(
+                await self._storage.backend.threads.read_log(
+                    self._key, self._uid, after_version=self._cursor, limit=_PAGE, max_bytes=_PAGE_BYTES
+                )
+            )
+        except ThreadMissing:
+            raise ThreadNotFoundError(self._key.thread_id) from None
+
+    async def _head(self) -> Head:
+        head = await self._storage.backend.threads.get_head(self._key)
+        if head is None or (self._uid and head.thread.uid != self._uid):
+            raise ThreadNotFoundError(self._key.thread_id)
+        return head
+
+    def _beat(self) -> Event:
+        live = self._storage.live.get(self._key)
+        run = live.thread.run_id if live else ""
+        now = self._storage.now_ms()
+        return Event(self._key.thread_id, self._uid, run, self._cursor, False, now, Heartbeat())
+
+
+def _rests(event: Event) -> bool:
+    """Whether a write left the thread at rest without a terminal of its own: a fork, or a write from outside."""
+    payload = event.payload
+    return isinstance(payload, CheckpointWritten) and payload.checkpoint.status is not Status.IN_PROGRESS
