@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clew_engine.drafts import Draft
-from clew_engine.errors import ThreadNotFoundError
+from clew_engine.errors import StreamCutError, ThreadNotFoundError
 from clew_engine.events import Event, Heartbeat, RunQueued
 from clew_engine.hub import Subscription
 from clew_engine.leasing import INTERRUPTED, BusyWait
@@ -42,6 +43,10 @@ Arrival = Callable[[Head | None], Coroutine[Any, Any, None]]
 Look = Callable[[OpenThread], Coroutine[Any, Any, None]]
 
 
+def _nothing() -> None:
+    pass
+
+
 class Attempt:
     """One call that starts an attempt, from its arrival to the end of its stream."""
 
@@ -67,6 +72,7 @@ class Attempt:
         self._run: Run | None = None
         self._reader: Subscription | None = None
         self._admission: asyncio.Task[tuple[str, int] | None] | None = None
+        self._admitted: Callable[[], None] = _nothing
         self._uid = ""
 
     def stream(self) -> EventStream:
@@ -75,9 +81,11 @@ class Attempt:
 
     async def _batches(self) -> Batches:
         storage, key = self._storage, self._key
-        async with storage.calling(key):
+        async with storage.calling(key), self._arriving():
             found = await self._requests.find()
             if found is None:
+                if storage.draining:
+                    raise StreamCutError(0, "the server is shutting down and takes no new runs")
                 head = await storage.backend.threads.get_head(key)
                 await self._arrive(head)
                 wait = BusyWait(storage, key, self._options, "run")
@@ -87,6 +95,7 @@ class Attempt:
                     grant = await wait.acquire()
                 self._admission = storage.spawn(self._admit(grant))
                 found = await asyncio.shield(self._admission)
+            self._admitted()
             if found is not None:
                 async for batch in self._replay(found):
                     yield batch
@@ -98,6 +107,22 @@ class Attempt:
                 self._run = None
             finally:
                 storage.hub.unsubscribe(key, self._reader)
+
+    @asynccontextmanager
+    async def _arriving(self) -> AsyncGenerator[None, None]:
+        """One at a time of calls with the same request id, until the first has its outcome: the second finds that one."""
+        request = (self._key, self._mutation.request_id)
+        while self._mutation.request_id and (ahead := self._storage.arriving.get(request)):
+            await asyncio.wait({ahead})
+        mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._admitted = lambda: None if mine.done() else mine.set_result(None)
+        if self._mutation.request_id:
+            self._storage.arriving[request] = mine
+            mine.add_done_callback(lambda _: self._storage.arriving.pop(request, None))
+        try:
+            yield
+        finally:
+            self._admitted()
 
     async def _arrive(self, head: Head | None) -> None:
         expected = self._mutation.expected_version

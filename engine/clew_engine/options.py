@@ -102,6 +102,7 @@ class Tuning:
     reader_bytes: int = 4 << 20
     heartbeat_s: float = 15.0
     cancel_grace_s: float = 5.0
+    sweep_s: float = 5.0
     model_attempts: int = 3
     model_backoff_s: float = 0.5
 

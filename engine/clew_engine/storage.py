@@ -18,8 +18,10 @@ from clew_engine.hub import Hub
 from clew_engine.leasing import BusyWait
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import OnBusy, RunOptions, Tuning
+from clew_engine.program import Program
 from clew_engine.runs import Run
 from clew_engine.storage_errors import translated
+from clew_engine.sweep import sweep
 from clew_storage import Backend, StorageError, ThreadKey, open_storage
 
 T = TypeVar("T")
@@ -53,8 +55,12 @@ class Storage:
         self.cache = ThreadCache(self.tuning.cache_bytes)
         self.live: dict[ThreadKey, Run] = {}
         self.interrupters: Counter[ThreadKey] = Counter()
+        self.arriving: dict[tuple[ThreadKey, str], asyncio.Future[None]] = {}
+        self.programs: dict[str, Program] = {}
+        self.draining = False
         self._tasks: set[asyncio.Task[Any]] = set()
         self._opening: asyncio.Task[None] | None = None
+        self._sweeper: asyncio.Task[None] | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
 
     async def open(self) -> Self:
@@ -67,10 +73,29 @@ class Storage:
         except StorageError as error:
             self._opening = None
             raise translated(error, None) from error
+        if self._sweeper is None and any(each.approval_ttl_s is not None for each in self.programs.values()):
+            self._sweeper = self.loop.create_task(self._sweep()) if self.loop else None
         return self
+
+    def know(self, program: Program) -> None:
+        """Programs that may go on by themselves, when an approval of theirs expires."""
+        self.programs[program.name] = program
+
+    async def drain(self, grace_s: float) -> None:
+        """Take no new runs, give those under way the grace to end, then end every stream with its cursor."""
+        self.draining = True
+        ended = [run.ended for run in self.live.values()]
+        if ended and grace_s > 0:
+            await asyncio.wait(ended, timeout=grace_s)
+        self.hub.fail_all("the server is shutting down")
+        self.approval_feed.end("the server is shutting down")
 
     async def close(self) -> None:
         """Stop what runs (it stays as interrupted, for a retry) and let the database go."""
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            await asyncio.wait({self._sweeper})
+            self._sweeper = None
         for run in tuple(self.live.values()):
             run.abandon(StreamCutError(run.thread.version, "the storage is closing"))
         await asyncio.gather(*(asyncio.shield(run.ended) for run in tuple(self.live.values())))
@@ -136,6 +161,14 @@ class Storage:
     def report(self, error: BaseException, key: ThreadKey) -> None:
         """Log what ended a run without its caller being able to know."""
         _log.error("a run of thread %s was lost", key.thread_id, exc_info=error)
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(self.tuning.sweep_s)
+            try:
+                await sweep(self)
+            except StorageError as error:
+                _log.warning("expired approvals could not be looked for: %s", error)
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)

@@ -47,6 +47,7 @@ class Thread:
         self.key = key
         self.program = program
         self.actor = actor
+        storage.know(program)
         self._options = RunOptions(
             on_busy=OnBusy(on_busy) if on_busy is not None else None,
             busy_timeout_s=busy_timeout,

@@ -118,7 +118,7 @@ class _Watch:
         while True:
             async for batch in self._replay():
                 yield batch
-            if self._ended:
+            if self._is_over():
                 return
             last = await self._at_head()
             if last is not None:
@@ -127,7 +127,7 @@ class _Watch:
                 return
             async for batch in self._live():
                 yield batch
-            if self._ended:
+            if self._is_over():
                 return
 
     async def _replay(self) -> Batches:
@@ -175,6 +175,9 @@ class _Watch:
                 yield mine
             if self._ended or any(map(_rests, fresh)):
                 return
+
+    def _is_over(self) -> bool:
+        return self._ended
 
     def _is_fresh(self, event: Event) -> bool:
         return event.version > self._cursor if event.payload.logged else event.version >= self._cursor
