@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -49,7 +49,8 @@ class OpenThread:
         self.head: CheckpointRecord | None = found.checkpoint if found else None
         self.body: Body = decode_body(self.head.body) if self.head else Body()
         self.pending: tuple[ApprovalRecord, ...] = found.pending if found else ()
-        self.cancel_requested = found.cancel_requested if found else False
+        self.cancel_requested = False
+        self.at_rest: Callable[[], Awaitable[None]] | None = None
 
     @property
     def version(self) -> int:
@@ -187,9 +188,11 @@ class OpenThread:
         written = await self._storage.backend.threads.append(write)
         if earlier is not None:
             await earlier
-        if written.cancel_requested:
-            self.cancel_requested = True
+        self.cancel_requested = written.cancel_requested
         self.info = written.thread.info
+        if self.at_rest is not None and built.checkpoint.status is not Status.IN_PROGRESS:
+            # Who reads the terminal may call again at once: by then the thread is free.
+            await self.at_rest()
         entry = LogEntry(built.checkpoint, built.records, built.approvals)
         self._storage.hub.publish(self.key, events_of(self.key, self.uid, entry, waiting))
         self._storage.approval_feed.note(self.key, written.thread.info, write, before)

@@ -18,6 +18,7 @@ from clew_engine.open_threads import OpenThread
 from clew_engine.options import Limits
 from clew_engine.program import Program
 from clew_engine.state import LazySequence, StateView
+from clew_engine.storage_errors import translated
 from clew_storage import LeaseLost, Source, Status, StorageError
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Run:
         self._abandoned: Exception | None = None
         self._stopping: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._work: set[asyncio.Task[Any]] = set()
+        thread.at_rest = self._rest
 
     @property
     def stopping(self) -> asyncio.Future[None]:
@@ -169,7 +171,6 @@ class Run:
             )
         try:
             await self._steps()
-            self.thread.keep()
         except Exception as error:  # noqa: BLE001 - whatever it is, the lease is let go and readers are told
             self._lose(error)
         finally:
@@ -189,7 +190,12 @@ class Run:
             except StorageError:
                 raise
             except ClewError as error:
+                self.check_held()
                 await self._fail(Failure("tool_failed", error.message, retryable=True))
+            except Exception as error:  # noqa: BLE001 - a mistake of ours must not leave the thread without an end
+                incident = self.storage.report(error, self.thread.key)
+                message = f"something unforeseen happened (incident {incident}, see the server's log)"
+                await self._fail(Failure("internal", message, retryable=True, metadata={"incident": incident}))
 
     async def _fail(self, failure: Failure, partial: DraftMessage | None = None) -> Checkpoint:
         self.check_held()
@@ -207,6 +213,11 @@ class Run:
             )
         )
 
+    async def _rest(self) -> None:
+        """The head is at rest: the lease is free before anyone is told."""
+        self.thread.keep()
+        await self.storage.release(self)
+
     def _interrupt(self) -> None:
         if not self._stopping.done():
             self._stopping.set_result(None)
@@ -222,7 +233,8 @@ class Run:
             self.storage.hub.fail(thread.key, self._abandoned or ThreadNotFoundError(thread.key.thread_id))
             return
         self.storage.report(error, thread.key)
-        self.storage.hub.fail(thread.key, ThreadInterruptedError(thread.key.thread_id, thread.run_id))
+        why = translated(error, thread.key) if isinstance(error, StorageError) else None
+        self.storage.hub.fail(thread.key, why or ThreadInterruptedError(thread.key.thread_id, thread.run_id))
 
 
 def _partial(thread: OpenThread, partial: DraftMessage | None) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Coroutine
@@ -140,7 +141,9 @@ class Storage:
         return view_checkpoint(key.thread_id, uid, record)
 
     async def release(self, run: Run) -> None:
-        """A run is over: its lease goes to the next."""
+        """A run is over: its lease goes to the next. Harmless when called twice."""
+        if run.ended.done():
+            return
         if self.live.get(run.thread.key) is run:
             del self.live[run.thread.key]
         try:
@@ -158,9 +161,11 @@ class Storage:
         task.add_done_callback(self._forget)
         return task
 
-    def report(self, error: BaseException, key: ThreadKey) -> None:
-        """Log what ended a run without its caller being able to know."""
-        _log.error("a run of thread %s was lost", key.thread_id, exc_info=error)
+    def report(self, error: BaseException, key: ThreadKey) -> str:
+        """Log what went wrong in a run, under an incident's number that may be told to its caller."""
+        incident = secrets.token_hex(4)
+        _log.error("incident %s: a run of thread %s went wrong", incident, key.thread_id, exc_info=error)
+        return incident
 
     async def _sweep(self) -> None:
         while True:

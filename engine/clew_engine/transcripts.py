@@ -11,10 +11,11 @@ from clew_engine.messages import Message, ToolCallPart
 class Transcript:
     """Messages by position. Messages are immutable and shared; only the run that holds the thread's lease changes the list."""
 
-    __slots__ = ("_messages", "bytes")
+    __slots__ = ("_all", "_messages", "bytes")
 
     def __init__(self, messages: Iterable[Message] = (), size: int = 0) -> None:
         self._messages = list(messages)
+        self._all: tuple[Message, ...] | None = None
         self.bytes = size
 
     def __len__(self) -> int:
@@ -23,6 +24,7 @@ class Transcript:
     def put(self, message: Message, size: int) -> None:
         """Add a message, or replace the one at its position."""
         self.bytes += size
+        self._all = None
         messages = self._messages
         if not messages or messages[-1].position < message.position:
             messages.append(message)
@@ -36,7 +38,9 @@ class Transcript:
     def before(self, position: int | None) -> tuple[Message, ...]:
         """The messages below a position (None: all), as they are now."""
         if position is None:
-            return tuple(self._messages)
+            if self._all is None:
+                self._all = tuple(self._messages)
+            return self._all
         return tuple(self._messages[: bisect_left(self._messages, position, key=lambda each: each.position)])
 
     def last_request(self) -> Message | None:
