@@ -66,9 +66,12 @@ class Storage:
 
     async def open(self) -> Self:
         """Open the database now rather than at the first use. Raises StorageUnavailableError with the reason."""
+        running = asyncio.get_running_loop()
         if self._opening is None:
-            self.loop = asyncio.get_running_loop()
-            self._opening = self.loop.create_task(self.backend.open())
+            self.loop = running
+            self._opening = running.create_task(self.backend.open())
+        elif self.loop is not running:
+            self._opening = running.create_task(self._move(running))
         try:
             await asyncio.shield(self._opening)
         except StorageError as error:
@@ -77,6 +80,19 @@ class Storage:
         if self._sweeper is None and any(each.approval_ttl_s is not None for each in self.programs.values()):
             self._sweeper = self.loop.create_task(self._sweep()) if self.loop else None
         return self
+
+    async def _move(self, running: asyncio.AbstractEventLoop) -> None:
+        """Go on in another event loop, as a script does that calls `asyncio.run` twice."""
+        if self.loop is not None and not self.loop.is_closed():
+            raise RuntimeError(
+                "this storage is in use by another event loop; use its blocking forms, or a Storage of its own"
+            )
+        self.loop = running
+        self.hub, self.approval_feed = Hub(self.tuning.reader_bytes), ApprovalFeed()
+        self.cache = ThreadCache(self.tuning.cache_bytes)
+        self.live, self.arriving, self.interrupters = {}, {}, Counter()
+        self._tasks, self._sweeper = set(), None
+        await self.backend.reopen()
 
     def know(self, program: Program) -> None:
         """Programs that may go on by themselves, when an approval of theirs expires."""

@@ -235,5 +235,11 @@ class Backend(Protocol):
         Harmless when called twice, or before `open`.
         """
 
+    async def reopen(self) -> None:
+        """Go on in another event loop, after the one that it was opened in is closed and its tasks are gone.
+
+        What was committed is kept, also in memory; leases that were held are free.
+        """
+
     async def check(self) -> None:
         """Cheap proof that reads and writes would work now; raises what they would raise."""

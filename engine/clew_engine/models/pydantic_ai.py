@@ -5,8 +5,8 @@ Importing this module takes a second or more; only `opening` does it, and only w
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any, cast
 
@@ -18,6 +18,7 @@ from pydantic_ai.settings import ModelSettings as TheirSettings
 
 from clew_engine.models.conversion import from_response, mended, to_history, to_parameters
 from clew_engine.models.failures import incomplete, model_error
+from clew_engine.models.left_open import close_all, noting_responses
 from clew_engine.models.port import (
     ModelError,
     ModelEvent,
@@ -35,9 +36,15 @@ class PydanticAIModel:
     """A model of pydantic-ai's behind our port."""
 
     def __init__(
-        self, model: TheirModel[Any], *, name: str | None = None, settings: ModelSettings | None = None
+        self,
+        model: TheirModel[Any],
+        *,
+        name: str | None = None,
+        settings: ModelSettings | None = None,
+        on_close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._model = model
+        self._on_close = on_close
         self._name = name or f"{model.system}:{model.model_name}"
         self._settings = settings or ModelSettings()
 
@@ -50,16 +57,11 @@ class PydanticAIModel:
         """The reply as it comes, and then whole. Raises ModelError."""
         history, parameters = self._converted(request)
         try:
-            async with (
-                direct.model_request_stream(
-                    self._model,
-                    history,
-                    model_settings=self._settings_for(request.settings),
-                    model_request_parameters=parameters,
-                ) as reply,
+            async with AsyncExitStack() as stack:
+                reply = await self._opened(stack, history, parameters, request.settings)
                 # Left to the garbage collector, an abandoned iterator would hold its connection until then.
-                aclosing(cast("AsyncGenerator[theirs.ModelResponseStreamEvent, None]", aiter(reply))) as events,
-            ):
+                events = cast("AsyncGenerator[theirs.ModelResponseStreamEvent, None]", aiter(reply))
+                stack.push_async_callback(events.aclose)
                 async for chunk in _chunks(events):
                     yield chunk
                 yield from_response(_complete(reply, self._name), self._model.model_name)
@@ -72,6 +74,26 @@ class PydanticAIModel:
         """Close the connections that the model holds."""
         async with self._model:
             pass
+        if self._on_close is not None:
+            await self._on_close()
+
+    async def _opened(
+        self,
+        stack: AsyncExitStack,
+        history: list[theirs.ModelMessage],
+        parameters: ModelRequestParameters,
+        settings: ModelSettings | None,
+    ) -> StreamedResponse:
+        with noting_responses() as responses:
+            stack.push_async_callback(close_all, responses)
+            return await stack.enter_async_context(
+                direct.model_request_stream(
+                    self._model,
+                    history,
+                    model_settings=self._settings_for(settings),
+                    model_request_parameters=parameters,
+                )
+            )
 
     def _converted(self, request: ModelRequest) -> tuple[list[theirs.ModelMessage], ModelRequestParameters]:
         enforces_schemas = bool(self._model.profile.get("supports_json_schema_output", False))

@@ -56,6 +56,11 @@ class MemoryBackend:
         self._leases.close()
         self._tables = None
 
+    async def reopen(self) -> None:
+        """See the port."""
+        self._leases.close()
+        self._leases.open(above=0)
+
     async def check(self) -> None:
         """See the port."""
         self._opened()

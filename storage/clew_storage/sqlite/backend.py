@@ -88,6 +88,18 @@ class SqliteBackend:
         if session is not None:
             await session.close()
 
+    async def reopen(self) -> None:
+        """See the port."""
+        if self._path is None:
+            # A database in memory is its connection: that stays, with a writer of the new loop.
+            assert self._session is not None
+            self._session.take_over()
+            self._leases.close()
+            self._leases.open(above=0)
+            return
+        await self.close()
+        await self.open()
+
     async def check(self) -> None:
         """See the port."""
         session = self._opened()

@@ -76,7 +76,14 @@ class GroupCommit:
         """Finish what is queued and take nothing more."""
         self._stopped = self._stopped or StorageUnavailable("the storage is not open")
         self._wake.set()
-        await asyncio.wait((self._task,))
+        # The event loop of a task that is done may be gone.
+        if not self._task.done():
+            await asyncio.wait((self._task,))
+
+    def take_over(self) -> None:
+        """Serve in the running event loop, after the one before is gone."""
+        self._wake = asyncio.Event()
+        self._task = asyncio.create_task(self._serve(), name="clew-sqlite-writer")
 
     async def _serve(self) -> None:
         while self._jobs or self._stopped is None:

@@ -60,6 +60,11 @@ class Session:
             return cls(Refusing(refusal), readers, 0, stack.pop_all())
         raise AssertionError
 
+    def take_over(self) -> None:
+        """Go on in the running event loop, after the one before is gone."""
+        if isinstance(self.writer, GroupCommit):
+            self.writer.take_over()
+
     async def close(self) -> None:
         """Finish what is queued, close the readers before the writer, and give the file up."""
         await self._stack.aclose()
