@@ -24,6 +24,12 @@ class _Loop:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._owners: set[Any] = set()
+
+    def serve(self, owner: object) -> asyncio.AbstractEventLoop:
+        """The loop, which at the interpreter's end closes what has used it."""
+        self._owners.add(owner)
+        return self.get()
 
     def get(self) -> asyncio.AbstractEventLoop:
         with self._lock:
@@ -36,8 +42,14 @@ class _Loop:
 
     def _stop(self) -> None:
         if self._loop is not None and self._thread is not None:
+            asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(timeout=5)
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(timeout=5)
+
+
+    async def _close(self) -> None:
+        for owner in tuple(self._owners):
+            await owner.close()
 
 
 _LOOP = _Loop()
@@ -48,7 +60,7 @@ def loop_of(owner: object) -> asyncio.AbstractEventLoop:
     storage = getattr(owner, "storage", owner)
     loop: asyncio.AbstractEventLoop | None = getattr(storage, "loop", None)
     if loop is None or loop.is_closed() or not loop.is_running():
-        return _LOOP.get()
+        return _LOOP.serve(storage)
     return loop
 
 

@@ -39,7 +39,10 @@ class Connection:
         mode = "ro" if pragmas.read_only else "rw"
         name = ":memory:" if path is None else f"file:{quote(str(path))}?mode={mode}"
         # Without an isolation level the module leaves transactions to us.
-        opened = cls(await aiosqlite.connect(name, uri=True, isolation_level=None, cached_statements=256))
+        connecting = aiosqlite.connect(name, uri=True, isolation_level=None, cached_statements=256)
+        # A script that never closes its storage must still end; what was acknowledged is on the disk by then.
+        connecting._thread.daemon = True  # noqa: SLF001
+        opened = cls(await connecting)
         try:
             await opened.run(lambda connection: _set_up(connection, pragmas))
         except BaseException:
