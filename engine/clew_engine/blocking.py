@@ -45,6 +45,7 @@ class _Loop:
             asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(timeout=5)
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(timeout=5)
+            self._loop.close()
 
 
     async def _close(self) -> None:
