@@ -91,7 +91,9 @@ class Attempt:
                 wait = BusyWait(storage, key, self._options, "run")
                 grant = await wait.try_now()
                 if grant is None:
-                    yield [self._queued(head)]
+                    queued = self._queued(head)
+                    storage.hub.publish(key, [queued])
+                    yield [queued]
                     grant = await wait.acquire()
                 self._admission = storage.spawn(self._admit(grant))
                 found = await asyncio.shield(self._admission)
@@ -102,7 +104,9 @@ class Attempt:
                 return
             assert self._reader is not None
             try:
-                async for batch in attempt_batches(self._reader, storage.tuning.heartbeat_s, self._beat):
+                assert self._run is not None
+                run_id = self._run.thread.run_id
+                async for batch in attempt_batches(self._reader, run_id, storage.tuning.heartbeat_s, self._beat):
                     yield batch
                 self._run = None
             finally:

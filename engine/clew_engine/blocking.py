@@ -47,7 +47,6 @@ class _Loop:
             self._thread.join(timeout=5)
             self._loop.close()
 
-
     async def _close(self) -> None:
         for owner in tuple(self._owners):
             await owner.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
+from dataclasses import astuple
 from math import isfinite
 from typing import Any
 
@@ -28,13 +29,7 @@ from clew_engine.messages import (
     Usage,
 )
 
-_USAGE = (
-    ("in", "input_tokens"),
-    ("out", "output_tokens"),
-    ("cached", "cached_input_tokens"),
-    ("cache_write", "cache_write_tokens"),
-    ("reasoning", "reasoning_tokens"),
-)
+_USAGE = ("in", "out", "cached", "cache_write", "reasoning")
 
 
 def encode_message(message: Message) -> bytes:
@@ -48,7 +43,7 @@ def encode_message(message: Message) -> bytes:
     if message.model is not None:
         body["model"] = message.model
     if message.usage is not None:
-        body["usage"] = {key: count for key, field in _USAGE if (count := getattr(message.usage, field))}
+        body["usage"] = {key: count for key, count in zip(_USAGE, astuple(message.usage), strict=True) if count}
     if message.finish_reason is not None:
         body["finish"] = message.finish_reason
     if message.provider is not None:
@@ -90,7 +85,7 @@ def _message(fields: dict[str, Any], message_id: str, created_at_ms: int, positi
         position,
         version,
         fields.pop("model", None),
-        None if usage is None else Usage(**{field: usage.get(key, 0) for key, field in _USAGE}),
+        None if usage is None else Usage(*(usage.get(key, 0) for key in _USAGE)),
         fields.pop("finish", None),
         None if provider is None else Provider(**provider),
         fields.pop("metadata", None),

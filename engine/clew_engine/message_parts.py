@@ -216,14 +216,14 @@ class ToolResultPart(_Part):
 
 Part = TextPart | ReasoningPart | MediaPart | ToolCallPart | ToolResultPart | DataPart | UnknownPart
 
-IN_RESULTS: tuple[type, ...] = (TextPart, MediaPart, DataPart, UnknownPart)
-IN_MESSAGES: tuple[type, ...] = get_args(Part)
+IN_RESULTS: frozenset[type] = frozenset({TextPart, MediaPart, DataPart, UnknownPart})
+IN_MESSAGES: frozenset[type] = frozenset(get_args(Part))
 
 
-def check_parts(content: object, allowed: tuple[type, ...]) -> None:
+def check_parts(content: object, allowed: frozenset[type]) -> None:
     """Refuse anything but a tuple of parts of the kinds that may stand there."""
     if not isinstance(content, tuple):
         raise ValueError(f"content must be a tuple of parts, not {type(content).__name__}")
-    for index, part in enumerate(content):
-        if not isinstance(part, allowed):
-            raise ValueError(f"content[{index}] cannot be a {type(part).__name__} here")
+    for part in content:
+        if type(part) not in allowed:
+            raise ValueError(f"content[{content.index(part)}] cannot be a {type(part).__name__} here")

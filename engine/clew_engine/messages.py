@@ -127,7 +127,7 @@ def content_of(value: str | Part | Iterable[Part]) -> tuple[Part, ...]:
     """The content that a text, one part or several parts stand for."""
     if isinstance(value, str):
         return (TextPart(value),)
-    if isinstance(value, IN_MESSAGES):
+    if type(value) in IN_MESSAGES:
         return (cast("Part", value),)
     if isinstance(value, Iterable) and not isinstance(value, bytes | Mapping):
         return tuple(value)

@@ -87,18 +87,20 @@ def reply_of(event: Event) -> Reply:
     raise RunFailedError(why.code, why.message, retryable=why.retryable, run_id=event.run_id)
 
 
-async def attempt_batches(reader: Subscription, heartbeat_s: float, beat: Callable[[], Event]) -> Batches:
-    """The live events of an attempt until its terminal; a heartbeat when nothing happens."""
+async def attempt_batches(reader: Subscription, run_id: str, heartbeat_s: float, beat: Callable[[], Event]) -> Batches:
+    """The live events of a run's attempt until its terminal; a heartbeat when nothing happens."""
     while True:
         batch = await reader.take(heartbeat_s)
         if not batch:
             yield [beat()]
             continue
-        for index, event in enumerate(batch):
+        mine = [event for event in batch if event.run_id == run_id]
+        for index, event in enumerate(mine):
             if event.payload.terminal:
-                yield batch[: index + 1]
+                yield mine[: index + 1]
                 return
-        yield batch
+        if mine:
+            yield mine
 
 
 async def leave_run(run: Run, on_disconnect: OnDisconnect) -> None:
