@@ -132,12 +132,6 @@ def result_message(
     return DraftMessage("tool", (part,), position=position)
 
 
-def settled_message(settled: Settled) -> DraftMessage:
-    """The message of an outcome that needed no run."""
-    output = ToolOutput((TextPart(settled.content),), settled.structured)
-    return result_message(settled.position, settled.call.id, settled.call.name, settled.outcome, output)
-
-
 class CallStep:
     """The calls of one step under way."""
 
@@ -154,7 +148,10 @@ class CallStep:
     async def execute(self) -> None:
         """Run what may run, record each outcome as it comes, then ask what must be asked."""
         await self._record_intents()
-        self._record_settled()
+        for settled in self._plan.settled:
+            output = ToolOutput((TextPart(settled.content),), settled.structured)
+            self._record(settled.position, settled.call, settled.outcome, output)
+        self._run.check()
         for ready in self._plan.ready:
             self._start(ready)
         try:
@@ -177,13 +174,6 @@ class CallStep:
         intents = [*self._continuation.get(INTENTS, ()), *(call.id for call in once)]
         self._continuation[INTENTS] = intents
         await self._run.thread.commit(Draft(Source.INTENT, next=self._continuation, started=once))
-
-    def _record_settled(self) -> None:
-        if not self._plan.settled:
-            return
-        self._left -= len(self._plan.settled)
-        messages = tuple(map(settled_message, self._plan.settled))
-        self._run.thread.submit(Draft(Source.STEP, next=self._next(), messages=messages))
 
     def _start(self, ready: Ready) -> None:
         run = self._run
@@ -238,7 +228,12 @@ class CallStep:
                 message = f"{ready.call.name} took longer than {limit:g} s; retry runs it again with a new limit"
                 self._run.stop("limit_exceeded", message)
                 continue
-            self._record(ready, "failed", _text(f"{ready.call.name} timed out after {ready.tool.timeout:g} s"))
+            self._record(
+                ready.position,
+                ready.call,
+                "failed",
+                _text(f"{ready.call.name} timed out after {ready.tool.timeout:g} s"),
+            )
 
     def _end(self, task: asyncio.Task[ToolOutput], *, stopped: bool) -> None:
         ready = self._running[task]
@@ -247,28 +242,27 @@ class CallStep:
             if ready.tool.once and stopped:
                 self._unknown.append(ready)
             elif not stopped:
-                self._record(ready, "failed", _text(f"{ready.call.name} cancelled itself"))
+                self._record(ready.position, ready.call, "failed", _text(f"{ready.call.name} cancelled itself"))
             return
         error = task.exception()
         if error is None:
-            self._record(ready, "done", task.result())
+            self._record(ready.position, ready.call, "done", task.result())
         elif isinstance(error, ToolArgumentError | ToolResultError):
-            self._record(ready, "failed", _text(str(error)))
+            self._record(ready.position, ready.call, "failed", _text(str(error)))
         else:
-            self._record(ready, "failed", _text(f"{type(error).__name__}: {error}"))
+            self._record(ready.position, ready.call, "failed", _text(f"{type(error).__name__}: {error}"))
 
     def _forget(self, task: asyncio.Task[ToolOutput]) -> None:
         del self._running[task]
         self._deadlines.pop(task, None)
 
-    def _record(self, ready: Ready, outcome: Outcome, output: ToolOutput) -> None:
+    def _record(self, position: int, call: Call | ToolCallPart, outcome: Outcome, output: ToolOutput) -> None:
         self._left -= 1
-        call = ready.call
         try:
-            self._submit(result_message(ready.position, call.id, call.name, outcome, output))
+            self._submit(result_message(position, call.id, call.name, outcome, output))
         except (StateTooLargeError, ValueError) as error:
             refused = _text(f"the result of {call.name} cannot be kept: {error}")
-            self._submit(result_message(ready.position, call.id, call.name, "failed", refused))
+            self._submit(result_message(position, call.id, call.name, "failed", refused))
 
     def _submit(self, message: DraftMessage) -> None:
         self._run.thread.submit(Draft(Source.STEP, next=self._next(), messages=(message,)))

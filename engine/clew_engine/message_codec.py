@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
-from dataclasses import astuple
 from math import isfinite
 from typing import Any
 
@@ -43,7 +42,7 @@ def encode_message(message: Message) -> bytes:
     if message.model is not None:
         body["model"] = message.model
     if message.usage is not None:
-        body["usage"] = {key: count for key, count in zip(_USAGE, astuple(message.usage), strict=True) if count}
+        body["usage"] = _encode_usage(message.usage)
     if message.finish_reason is not None:
         body["finish"] = message.finish_reason
     if message.provider is not None:
@@ -207,6 +206,11 @@ def _common(fields: dict[str, Any]) -> dict[str, Any]:
         "provider": None if provider is None else Provider(**provider),
         "extra": fields or None,
     }
+
+
+def _encode_usage(usage: Usage) -> dict[str, int]:
+    counts = (usage.input_tokens, usage.output_tokens, usage.cached_input_tokens, usage.cache_write_tokens)
+    return {key: count for key, count in zip(_USAGE, (*counts, usage.reasoning_tokens), strict=True) if count}
 
 
 def _encode_provider(provider: Provider) -> dict[str, Any]:

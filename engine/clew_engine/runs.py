@@ -124,7 +124,7 @@ class Run:
 
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Begin a piece of work that is cancelled when the run is asked to stop."""
-        task = asyncio.create_task(work)
+        task = asyncio.create_task(_contained(work))
         self._work.add(task)
         task.add_done_callback(self._work.discard)
         return task
@@ -235,6 +235,14 @@ class Run:
         self.storage.report(error, thread.key)
         why = translated(error, thread.key) if isinstance(error, StorageError) else None
         self.storage.hub.fail(thread.key, why or ThreadInterruptedError(thread.key.thread_id, thread.run_id))
+
+
+async def _contained(work: Coroutine[Any, Any, T]) -> T:
+    """An author's function that exits must not take the process with it, and the other threads' runs."""
+    try:
+        return await work
+    except SystemExit as error:
+        raise RuntimeError(f"it tried to exit the process (status {error.code})") from error
 
 
 def _partial(thread: OpenThread, partial: DraftMessage | None) -> int | None:
