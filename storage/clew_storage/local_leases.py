@@ -104,6 +104,7 @@ class LocalLeases:
     def open(self, *, above: int) -> None:
         """Begin above every epoch that an earlier owner of the database can have granted."""
         self._epoch = max(self._epoch, above)
+        self._lanes.clear()
         self._open = True
 
     def admits(self, key: ThreadKey, epoch: int) -> bool:
@@ -119,11 +120,10 @@ class LocalLeases:
         _dismiss(lane, ThreadMissing(f"thread {key.thread_id} was deleted"))
 
     def close(self) -> None:
-        """The database closes: whoever still waits learns that it will not be served."""
+        """The database closes: whoever waits learns that it will not be served; holders may finish what they began."""
         self._open = False
         for lane in self._lanes.values():
             _dismiss(lane, StorageUnavailable("the storage was closed"))
-        self._lanes.clear()
 
 
 def _dismiss(lane: _Lane, error: StorageError) -> None:

@@ -37,7 +37,7 @@ def append(connection: sqlite3.Connection, write: Write, *, admitted: bool) -> W
     base = _base(connection, thread, write)
     record = after_write(thread.record if thread else None, write)
     if thread is None:
-        number = make_thread(connection, record)
+        number, record = make_thread(connection, record)
     else:
         number = thread.number
         if record.info != thread.record.info:

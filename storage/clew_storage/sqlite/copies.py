@@ -44,7 +44,7 @@ def copy_thread(
     on_head_line = contains(origin.line, write.fork_of)
     state = read_state(connection, origin.number, line, on_head_line=on_head_line)
     record = after_write(replace(target, head_version=write.fork_of), write)
-    number = make_thread(connection, record)
+    number, record = make_thread(connection, record)
     _copy_line(connection, origin.number, number, line)
     base = Base(line, messages_end(connection, number, write.fork_of), state)
     end = put_write(connection, number, write, base)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from typing import Any
 
 from clew_storage.lines import Line, encode_line
@@ -20,9 +21,14 @@ from clew_storage.sqlite.rows import THREAD, find_name, find_thread, thread_reco
 from clew_storage.thread_records import after_change
 
 
-def make_thread(connection: sqlite3.Connection, record: ThreadRecord) -> int:
-    """Add a thread, in the place of its tombstone where there is one; its number. The line comes with the first write."""
+def make_thread(connection: sqlite3.Connection, record: ThreadRecord) -> tuple[int, ThreadRecord]:
+    """Add a thread, in the place of its tombstone where there is one; its number, and the record with the epoch it has.
+
+    The line comes with the first write.
+    """
     known = find_name(connection, record.key)
+    if known is not None:
+        record = replace(record, epoch=max(record.epoch, known[1]))
     info = record.info
     made = connection.execute(
         "INSERT OR REPLACE INTO threads (thread_no, tenant, thread_id, uid, epoch, head, line_start, messages_end, "
@@ -33,7 +39,7 @@ def make_thread(connection: sqlite3.Connection, record: ThreadRecord) -> int:
             record.key.tenant,
             record.key.thread_id,
             record.uid,
-            max(record.epoch, known[1] if known else 0),
+            record.epoch,
             record.head_version,
             record.created_at_ms,
             record.updated_at_ms,
@@ -45,7 +51,7 @@ def make_thread(connection: sqlite3.Connection, record: ThreadRecord) -> int:
         ),
     )
     assert made.lastrowid is not None
-    return made.lastrowid
+    return made.lastrowid, record
 
 
 def move_head(
@@ -100,14 +106,12 @@ def change_info(
     thread = find_thread(connection, key)
     record = after_change(thread.record if thread else None, change, create=create, now_ms=now_ms)
     if thread is None:
-        number = make_thread(connection, record)
+        number, record = make_thread(connection, record)
     else:
         number = thread.number
         save_info(connection, number, record)
     put_request(connection, number, request, record.uid)
-    made = find_thread(connection, key)
-    assert made is not None
-    return made.record
+    return record
 
 
 def request_cancel(connection: sqlite3.Connection, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:

@@ -1,0 +1,80 @@
+"""What every backend must keep, as tests: each sentence of the port, and one model that random histories are held to.
+
+A backend's author writes, in a test module of a project with pytest, pytest-asyncio (`asyncio_mode = "auto"`) and
+hypothesis:
+
+    from clew_storage.conformance import BackendPromises, Category, hold_to_model
+
+    class TestMine(BackendPromises):
+        opted_out = {Category.DURABLE: "it is a cache"}
+
+        @pytest.fixture
+        def make_backend(self, tmp_path):
+            return lambda: MyBackend(tmp_path / "db")  # every call opens the same database
+
+    def test_random_histories_equal_the_model():
+        hold_to_model(lambda: MyBackend(None))  # every call makes an empty database
+
+A category is the only way to leave a test out, and each needs its reason.
+"""
+
+import pytest
+
+pytest.register_assert_rewrite(
+    *(
+        f"{__name__}.{noun}"
+        for noun in (
+            "append_promises",
+            "approval_promises",
+            "backend_promises",
+            "copy_promises",
+            "delete_promises",
+            "head_promises",
+            "info_promises",
+            "lease_promises",
+            "list_promises",
+            "log_promises",
+            "machine",
+            "message_promises",
+            "request_promises",
+            "state_promises",
+        )
+    )
+)
+
+from clew_storage.conformance.append_promises import AppendPromises  # noqa: E402 - after the rewrite is registered
+from clew_storage.conformance.approval_promises import ApprovalPromises  # noqa: E402
+from clew_storage.conformance.backend_promises import OpeningPromises  # noqa: E402
+from clew_storage.conformance.categories import Category, Promises  # noqa: E402
+from clew_storage.conformance.copy_promises import CopyPromises  # noqa: E402
+from clew_storage.conformance.delete_promises import DeletePromises  # noqa: E402
+from clew_storage.conformance.head_promises import HeadPromises  # noqa: E402
+from clew_storage.conformance.info_promises import InfoPromises  # noqa: E402
+from clew_storage.conformance.lease_promises import LeasePromises  # noqa: E402
+from clew_storage.conformance.list_promises import ListPromises  # noqa: E402
+from clew_storage.conformance.log_promises import LogPromises  # noqa: E402
+from clew_storage.conformance.machine import hold_to_model  # noqa: E402
+from clew_storage.conformance.message_promises import MessagePromises  # noqa: E402
+from clew_storage.conformance.request_promises import RequestPromises  # noqa: E402
+from clew_storage.conformance.state_promises import StatePromises  # noqa: E402
+
+
+class BackendPromises(
+    LeasePromises,
+    AppendPromises,
+    HeadPromises,
+    LogPromises,
+    StatePromises,
+    MessagePromises,
+    ApprovalPromises,
+    InfoPromises,
+    ListPromises,
+    CopyPromises,
+    DeletePromises,
+    RequestPromises,
+    OpeningPromises,
+):
+    """Every promise of the port."""
+
+
+__all__ = ["BackendPromises", "Category", "Promises", "hold_to_model"]

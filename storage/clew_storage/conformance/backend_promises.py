@@ -1,0 +1,106 @@
+"""A backend from its opening to its end."""
+# ruff: noqa: D102 - a test's name is its sentence
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from clew_storage.conformance.categories import Category, MakeBackend, Promises, belongs_to
+from clew_storage.conformance.examples import KEY, NOW, UID, a_line, a_thread, a_write
+from clew_storage.errors import StorageInUse, StorageUnavailable
+from clew_storage.port import Backend
+from clew_storage.records import Grant, InfoChange, ThreadFilter
+
+CALLS: dict[str, Callable[[Backend], Awaitable[object]]] = {
+    "acquire": lambda backend: backend.leases.acquire(KEY, purpose="run", wait_s=0),
+    "append": lambda backend: backend.threads.append(a_write(Grant(KEY, 1, "run"))),
+    "get_head": lambda backend: backend.threads.get_head(KEY),
+    "request_cancel": lambda backend: backend.threads.request_cancel(KEY, UID, 1, 1),
+    "get_checkpoint": lambda backend: backend.threads.get_checkpoint(KEY, 1),
+    "list_checkpoints": lambda backend: backend.threads.list_checkpoints(KEY, before_version=None, limit=1),
+    "read_log": lambda backend: backend.threads.read_log(KEY, UID, after_version=0, limit=1, max_bytes=1),
+    "get_state": lambda backend: backend.threads.get_state(KEY, version=None),
+    "list_threads": lambda backend: backend.threads.list_threads(
+        "acme", ThreadFilter(), by_update=False, after=None, limit=1
+    ),
+    "change_info": lambda backend: backend.threads.change_info(
+        KEY, InfoChange(), create=a_thread(KEY), request=None, now_ms=NOW
+    ),
+    "copy_thread": lambda backend: backend.threads.copy_thread(KEY, UID, a_thread(), a_write(Grant(KEY, 1, "run"))),
+    "delete_thread": lambda backend: backend.threads.delete_thread(KEY, request=None, now_ms=NOW),
+    "find_request": lambda backend: backend.threads.find_request(KEY, b"\x00" * 16),
+    "forget_requests": lambda backend: backend.threads.forget_requests(before_ms=NOW),
+    "list_messages": lambda backend: backend.messages.list_messages(KEY),
+    "get_message": lambda backend: backend.messages.get_message(KEY, "m1.0"),
+    "get_approval": lambda backend: backend.approvals.get_approval("acme", "a"),
+    "list_approvals": lambda backend: backend.approvals.list_approvals("acme"),
+    "list_expired": lambda backend: backend.approvals.list_expired(now_ms=NOW, limit=1),
+    "check": lambda backend: backend.check(),
+}
+
+
+class OpeningPromises(Promises):
+    """`Backend`."""
+
+    async def test_an_open_backend_passes_its_check(self, backend: Backend) -> None:
+        await backend.check()
+        await a_line(backend, 1)
+        await backend.check()
+
+    async def test_a_check_writes_nothing_that_can_be_seen(self, backend: Backend) -> None:
+        await a_line(backend, 1)
+        before = await backend.threads.get_head(KEY)
+        await backend.check()
+        assert await backend.threads.get_head(KEY) == before
+
+    @pytest.mark.parametrize("name", CALLS)
+    async def test_before_opening_and_after_closing_every_call_is_unavailable(
+        self, make_backend: MakeBackend, name: str
+    ) -> None:
+        backend = make_backend()
+        with pytest.raises(StorageUnavailable):
+            await CALLS[name](backend)
+        await backend.open()
+        await backend.close()
+        with pytest.raises(StorageUnavailable):
+            await CALLS[name](backend)
+
+    async def test_closing_twice_or_before_opening_does_no_harm(self, make_backend: MakeBackend) -> None:
+        backend = make_backend()
+        await backend.close()
+        await backend.open()
+        await backend.close()
+        await backend.close()
+
+    async def test_closing_finishes_what_was_begun(self, make_backend: MakeBackend) -> None:
+        backend = make_backend()
+        await backend.open()
+        grant = await a_line(backend, 1)
+        writing = asyncio.create_task(backend.threads.append(a_write(grant, 2)))
+        await asyncio.sleep(0)
+        await backend.close()
+        assert (await asyncio.wait_for(writing, timeout=30)).thread.head_version == 2
+
+    @belongs_to(Category.DURABLE)
+    async def test_a_database_can_be_opened_again_and_again(self, make_backend: MakeBackend) -> None:
+        for length in range(1, 4):
+            backend = make_backend()
+            await backend.open()
+            grant = await backend.leases.acquire(KEY, purpose="run", wait_s=0)
+            await backend.threads.append(a_write(grant, length))
+            await backend.close()
+
+    @belongs_to(Category.ONE_OWNER)
+    async def test_a_second_opener_is_refused_until_the_first_has_closed(self, make_backend: MakeBackend) -> None:
+        first, second = make_backend(), make_backend()
+        await first.open()
+        with pytest.raises(StorageInUse):
+            await second.open()
+        await a_line(first, 1)
+        await first.close()
+        await second.open()
+        assert await second.threads.get_head(KEY) is not None
+        await second.close()

@@ -1,0 +1,319 @@
+"""Random histories, held to the plain model step by step."""
+# ruff: noqa: D102 - a rule's name says what it does
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine
+from itertools import islice
+from typing import Any, TypeVar
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+
+from clew_storage.conformance.examples import NOW, a_request, a_thread, an_approval
+from clew_storage.conformance.model import Model, Thread, ranges, spelled
+from clew_storage.errors import LeaseBusy, StorageError
+from clew_storage.port import Backend
+from clew_storage.records import (
+    ApprovalDecision,
+    ApprovalState,
+    CheckpointRecord,
+    Grant,
+    InfoChange,
+    MessageRecord,
+    RequestRecord,
+    Source,
+    StateChange,
+    Status,
+    ThreadFilter,
+    ThreadInfo,
+    ThreadKey,
+    Write,
+)
+
+T = TypeVar("T")
+KEYS = [ThreadKey("acme", "a"), ThreadKey("acme", "b"), ThreadKey("acme", "c"), ThreadKey("umbrella", "a")]
+keys = st.sampled_from(KEYS)
+requests = st.none() | st.integers(1, 6)
+often = st.sampled_from([True, True, True, True, True, True, False])
+texts = st.sampled_from(["", "x", "y"])
+state_changes = st.builds(
+    StateChange,
+    replaced=st.dictionaries(st.sampled_from("abc"), st.sampled_from([b"1", b"9007199254740993", b'"\\u0000"'])),
+    # Keys of arrays are never replaced, so that the model need not parse JSON.
+    appended=st.dictionaries(st.sampled_from("xyz"), st.lists(st.sampled_from([b"1", b"[]"]), max_size=3).map(tuple)),
+    removed=st.lists(st.sampled_from("abcxyz"), max_size=2, unique=True).map(tuple),
+)
+
+
+class StorageMachine(RuleBasedStateMachine):
+    """One backend and one model; `make` and `reopens` are given by `hold_to_model`."""
+
+    make: Callable[[], Backend]
+    reopens = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.backend = type(self).make()
+        self.runner.run(self.backend.open())
+        self.model = Model()
+        self.stale: dict[ThreadKey, Grant] = {}
+        self.count = 0
+        self.cursor: tuple[int, str] | None = None
+
+    def teardown(self) -> None:
+        self.runner.run(self.backend.close())
+        self.runner.close()
+
+    def run(self, call: Coroutine[Any, Any, T]) -> T:
+        return self.runner.run(call)
+
+    def outcome(self, call: Coroutine[Any, Any, T]) -> T | type[StorageError]:
+        try:
+            return self.run(call)
+        except StorageError as error:
+            return type(error)
+
+    def now(self) -> int:
+        self.count += 1
+        # Several things happen within one millisecond.
+        return NOW + self.count // 3
+
+    def request(self, number: int | None, uid: str, version: int = 0) -> RequestRecord | None:
+        return None if number is None else a_request(number, uid=uid, version=version, created_at_ms=self.now())
+
+    @rule(key=keys)
+    def acquire(self, key: ThreadKey) -> None:
+        got = self.outcome(self.backend.leases.acquire(key, purpose="run", wait_s=0))
+        if key in self.model.held:
+            assert got is LeaseBusy
+            return
+        assert isinstance(got, Grant)
+        assert got.epoch > max((grant.epoch for grant in self.stale.values() if grant.key == key), default=0)
+        self.model.held[key] = self.stale[key] = got
+
+    @rule(key=keys)
+    def release(self, key: ThreadKey) -> None:
+        if key in self.stale:
+            self.run(self.backend.leases.release(self.stale[key]))
+            self.model.held.pop(key, None)
+
+    @rule(key=keys, data=st.data(), fresh=often, right=often)
+    def append(self, key: ThreadKey, data: st.DataObject, *, fresh: bool, right: bool) -> None:
+        if fresh and key not in self.model.held:
+            self.acquire(key)
+        if key not in self.stale:
+            return
+        write = self._draw_write(key, data, right=right)
+        got = self.outcome(self.backend.threads.append(write))
+        refusal = self.model.append(write)
+        if refusal is not None:
+            assert got is type(refusal)
+            return
+        assert not isinstance(got, type)
+        thread = self.model.threads[key]
+        assert (got.thread.head_version, got.thread.uid, got.thread.info) == (thread.head, thread.uid, thread.info)
+        assert got.cancel_requested == (thread.cancel is not None)
+
+    def _draw_write(self, key: ThreadKey, data: st.DataObject, *, right: bool) -> Write:
+        thread = self.model.threads.get(key)
+        head = thread.head if thread else 0
+        uid = thread.uid if thread else f"uid-{self.count}"
+        expected = head if right else data.draw(st.integers(0, head + 1))
+        version, now = expected + 1, self.now()
+        fork_of = data.draw(st.none() | st.integers(1, max(head, 1) + (not right)))
+        in_run = data.draw(st.integers(1, 2))
+        checkpoint = CheckpointRecord(
+            version, expected if fork_of is None else fork_of, in_run, 1, data.draw(st.sampled_from(Status)),
+            data.draw(st.sampled_from(Source)), version, version, now, b'{"n":%d}' % self.count,
+        )  # fmt: skip
+        pending = [asked.id for asked in thread.pending()] if thread else []
+        decided = data.draw(st.lists(st.sampled_from([*pending, *(["unknown"] if not right else [])]), unique=True)
+                            if pending or not right else st.just([]))  # fmt: skip
+        return Write(
+            key=key,
+            uid=uid if right else data.draw(st.sampled_from([uid, "another"])),
+            epoch=self.stale[key].epoch,
+            expected_version=expected,
+            checkpoint=checkpoint,
+            info=ThreadInfo(app="app", user_id=data.draw(texts)) if expected == 0 else None,
+            messages=self._draw_messages(version, now, data),
+            state=data.draw(st.none() | state_changes),
+            approvals=tuple(
+                an_approval(version, number, id=f"{uid}.{self.count}.{number}", key=key, uid=uid, created_at_ms=now)
+                for number in range(data.draw(st.integers(0, 2)))
+            ),
+            decisions=tuple(ApprovalDecision(name, ApprovalState.APPROVED, b"{}") for name in decided),
+            void_approvals=data.draw(st.booleans()),
+            request=self.request(data.draw(requests), uid, version),
+            fork_of=fork_of,
+        )
+
+    def _draw_messages(self, version: int, now: int, data: st.DataObject) -> tuple[MessageRecord, ...]:
+        positions = data.draw(st.lists(st.integers(0, 12), max_size=3, unique=True))
+        return tuple(
+            MessageRecord(f"m{version}.{number}" if number != 1 else f"own-{self.count}", version, position, "user",
+                          now, b"%d" % self.count)
+            for number, position in enumerate(positions)
+        )  # fmt: skip
+
+    @rule(key=keys, name=st.none() | texts, user=st.none() | texts, create=st.booleans(), request=requests, right=often)
+    def change_info(
+        self, key: ThreadKey, name: str | None, user: str | None, request: int | None, *, create: bool, right: bool
+    ) -> None:
+        thread = self.model.threads.get(key)
+        now = self.now()
+        made = a_thread(key, uid=f"uid-{self.count}", created_at_ms=now) if create else None
+        revision = thread.info.revision if thread and right else None if right else 77
+        change = InfoChange(name=name, user_id=user, expected_revision=revision)
+        record = self.request(request, thread.uid if thread else made.uid if made else "")
+        got = self.outcome(self.backend.threads.change_info(key, change, create=made, request=record, now_ms=now))
+        refusal = self.model.change_info(key, change, made, record, now)
+        if refusal is not None:
+            assert got is type(refusal)
+        else:
+            assert not isinstance(got, type)
+            assert got.info == self.model.threads[key].info
+
+    @rule(key=keys, in_run=st.integers(1, 2), right=often)
+    def request_cancel(self, key: ThreadKey, in_run: int, *, right: bool) -> None:
+        thread = self.model.threads.get(key)
+        uid = thread.uid if thread and right else "another"
+        got = self.run(self.backend.threads.request_cancel(key, uid, in_run, 1))
+        assert got == self.model.request_cancel(key, uid, in_run, 1)
+
+    @rule(source=keys, copy=keys, data=st.data(), request=requests)
+    def copy_thread(self, source: ThreadKey, copy: ThreadKey, data: st.DataObject, request: int | None) -> None:
+        origin = self.model.threads.get(source)
+        version = data.draw(st.integers(1, origin.head + 1 if origin else 1))
+        made = a_thread(copy, uid=f"uid-copy-{self.count}", created_at_ms=self.now())
+        checkpoint = CheckpointRecord(
+            version + 1, version, version + 1, 1, Status.FAILED, Source.FORK, 1, 1, self.now(), b"{}"
+        )
+        record = self.request(request, made.uid, version + 1)
+        write = Write(copy, made.uid, 1, version, checkpoint, request=record, fork_of=version)
+        uid = origin.uid if origin else "none"
+        got = self.outcome(self.backend.threads.copy_thread(source, uid, made, write))
+        refusal = self.model.copy(source, uid, made, write)
+        assert (got if isinstance(got, type) else None) is (type(refusal) if refusal else None)
+
+    @rule(key=keys, request=requests)
+    def delete(self, key: ThreadKey, request: int | None) -> None:
+        thread = self.model.threads.get(key)
+        record = self.request(request, thread.uid if thread else "")
+        got = self.outcome(self.backend.threads.delete_thread(key, request=record, now_ms=self.now()))
+        expected = self.model.delete(key, record)
+        assert got == (expected if isinstance(expected, bool) else type(expected))
+
+    @rule()
+    def forget(self) -> None:
+        before = self.now() - 3
+        assert self.run(self.backend.threads.forget_requests(before_ms=before)) == self.model.forget(before)
+
+    @rule(by_update=st.booleans(), limit=st.integers(1, 3))
+    def page(self, limit: int, *, by_update: bool) -> None:
+        """Goes on from where the last page ended, whatever happened since."""
+        found = self.run(
+            self.backend.threads.list_threads(
+                "acme", ThreadFilter(), by_update=by_update, after=self.cursor, limit=limit
+            )
+        )
+        names = [thread.key.thread_id for thread in found]
+        assert names == self.model.listed("acme", by_update=by_update, after=self.cursor)[:limit]
+        self.cursor = None
+        for last in found[-1:]:
+            self.cursor = (last.updated_at_ms if by_update else last.created_at_ms, last.key.thread_id)
+
+    @precondition(lambda self: self.reopens)
+    @rule()
+    def reopen(self) -> None:
+        self.run(self.backend.close())
+        self.backend = type(self).make()
+        self.run(self.backend.open())
+        self.model.held.clear()
+
+    @rule(key=keys, data=st.data())
+    def read_a_version(self, key: ThreadKey, data: st.DataObject) -> None:
+        thread = self.model.threads.get(key)
+        if thread is None or not thread.head:
+            return
+        number = data.draw(st.integers(1, thread.head))
+        version = thread.versions.get(number)
+        state = self.run(self.backend.threads.get_state(key, version=number))
+        assert (list(state.items()) if state is not None else None) == (version and spelled(version.state))
+        newest_first, limit = data.draw(st.booleans()), data.draw(st.none() | st.integers(0, 4))
+        after = data.draw(st.none() | st.integers(0, 12))
+        got = self.run(
+            self.backend.messages.list_messages(
+                key, at_version=number, after_position=after, limit=limit, newest_first=newest_first
+            )
+        )
+        transcript = version.transcript if version else {}
+        places = sorted(transcript, reverse=newest_first)
+        beyond = [at for at in places if after is None or (at < after if newest_first else at > after)]
+        assert list(got) == [transcript[at] for at in islice(beyond, limit)]
+
+    @invariant()
+    def all_threads_are_as_the_model_says(self) -> None:
+        for key in KEYS:
+            self.run(self._compare(key, self.model.threads.get(key)))
+
+    async def _compare(self, key: ThreadKey, thread: Thread | None) -> None:
+        threads = self.backend.threads
+        head = await threads.get_head(key)
+        assert self.backend.leases.holder(key) == self.model.held.get(key)
+        for number in range(1, 7):
+            request_hash = a_request(number).request_hash
+            assert await threads.find_request(key, request_hash) == self.model.requests.get((key, request_hash))
+        if thread is None:
+            assert head is None
+            return
+        assert head is not None
+        version = thread.versions.get(thread.head)
+        line = version.line if version else []
+        assert (head.thread.uid, head.thread.info, head.thread.head_status) == (thread.uid, thread.info, thread.status)
+        assert (head.thread.created_at_ms, head.thread.updated_at_ms) == (thread.created_at_ms, thread.updated_at_ms)
+        assert (head.checkpoint, head.line) == (version and version.checkpoint, ranges(line))
+        assert list(head.pending) == thread.pending()
+        assert head.cancel_requested == (thread.cancel is not None)
+        history = await threads.list_checkpoints(key, before_version=None, limit=1000)
+        assert list(history) == [thread.versions[number].checkpoint for number in reversed(line)]
+        log = await threads.read_log(key, thread.uid, after_version=0, limit=1000, max_bytes=1 << 20)
+        assert [(entry.checkpoint, entry.messages) for entry in log] == [
+            (one.checkpoint, one.messages) for _, one in sorted(thread.versions.items())
+        ]
+        assert sorted(one.id for entry in log for one in entry.approvals) == sorted(thread.approvals)
+        state = await threads.get_state(key, version=None)
+        assert list((state or {}).items()) == (spelled(version.state) if version else [])
+        messages = await self.backend.messages.list_messages(key)
+        transcript = version.transcript if version else {}
+        assert list(messages) == [transcript[position] for position in sorted(transcript)]
+        for message in messages:
+            assert await self.backend.messages.get_message(key, message.id) == message
+        asked = await self.backend.approvals.list_approvals(key.tenant, key=key, limit=1000)
+        assert {one.id: one for one in asked} == thread.approvals
+
+
+def hold_to_model(make: Callable[[], Backend], *, reopens: bool = False) -> None:
+    """Run random histories on backends that `make` gives and compare each step with the model.
+
+    With `reopens` a history also closes its database and opens it again: `make` then gives the database that was opened
+    last, and a new one only after `make` was told to by the caller's own means. The environment's `CLEW_FAULTS=full` asks
+    for 500 histories of 50 steps; otherwise it is a few.
+    """
+    full = os.environ.get("CLEW_FAULTS") == "full"
+    machine = type("Machine", (StorageMachine,), {"make": staticmethod(make), "reopens": reopens})
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=500 if full else 20,
+            stateful_step_count=50 if full else 25,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
