@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from clew_engine.models import Model
-from clew_engine.models.opening import open_model
-from tests.models.provider_server import Served, refusal
+from clew_engine.models.opening import ProviderModel, open_model
+from tests.models.provider_server import ProviderServer, Served, refusal
 
 
 @dataclass(frozen=True)
@@ -242,3 +243,14 @@ ANTHROPIC = Dialect(
 )
 
 DIALECTS = (CHAT, RESPONSES, ANTHROPIC)
+
+
+@asynccontextmanager
+async def opened(dialect: Dialect, server: ProviderServer) -> AsyncIterator[Model]:
+    """A model of the dialect at the server, closed again."""
+    found = dialect.opened(server.url)
+    assert isinstance(found, ProviderModel)
+    try:
+        yield found
+    finally:
+        await found.aclose()
