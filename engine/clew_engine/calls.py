@@ -203,6 +203,9 @@ class CallStep:
         timeout = None if soonest is None else max(0.0, soonest - time.monotonic())
         all_of_it: set[asyncio.Future[Any]] = {*self._running, run.stopping}
         done, _ = await asyncio.wait(all_of_it, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        if run.stopping.done():
+            # What ended just now may have been cancelled by the stop: the next round tells.
+            return
         for task in [task for task in self._running if task in done]:
             self._end(task, stopped=False)
         now = time.monotonic()
