@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clew_engine.drafts import Draft
-from clew_engine.errors import StreamCutError, ThreadNotFoundError
+from clew_engine.errors import ClewError, StreamCutError, ThreadNotFoundError
 from clew_engine.events import Event, Heartbeat, RunQueued
 from clew_engine.hub import Subscription
 from clew_engine.leasing import INTERRUPTED, BusyWait
@@ -109,6 +109,10 @@ class Attempt:
                 async for batch in attempt_batches(self._reader, run_id, storage.tuning.heartbeat_s, self._beat):
                     yield batch
                 self._run = None
+            except ClewError:
+                # The stream was ended from this side (a drain, a slow reader, a deletion): nobody left it.
+                self._run = None
+                raise
             finally:
                 storage.hub.unsubscribe(key, self._reader)
 

@@ -7,6 +7,10 @@ from enum import StrEnum
 from typing import Any
 
 from clew_engine.errors import ArgumentInvalidError
+from clew_engine.field_rules import MAX_ACTOR, MAX_NAME, MAX_USER_ID, check_metadata, check_text_size
+
+# The longest that a call may ask to wait for a busy thread, in seconds.
+MAX_BUSY_S = 3600
 
 
 class OnBusy(StrEnum):
@@ -71,6 +75,11 @@ class RunOptions:
     actor: str = ""
     deadline_s: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.busy_timeout_s is not None and not 0 <= self.busy_timeout_s <= MAX_BUSY_S:
+            raise ArgumentInvalidError("busy_timeout", f"0 to {MAX_BUSY_S} seconds")
+        check_text_size(self.actor, "actor", MAX_ACTOR)
+
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
@@ -80,6 +89,10 @@ class Mutation:
     expected_version: int | None = None
     body: bytes = b""
 
+    def __post_init__(self) -> None:
+        if self.expected_version is not None and self.expected_version < 0:
+            raise ArgumentInvalidError("expected_version", "a version is not negative")
+
 
 @dataclass(frozen=True, slots=True)
 class NewThread:
@@ -88,6 +101,11 @@ class NewThread:
     user_id: str = ""
     name: str = ""
     metadata: bytes = b"{}"
+
+    def __post_init__(self) -> None:
+        check_text_size(self.user_id, "user_id", MAX_USER_ID)
+        check_text_size(self.name, "name", MAX_NAME)
+        check_metadata(self.metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,5 +127,5 @@ class Tuning:
     def __post_init__(self) -> None:
         if not 0 < self.state_limit <= 3_670_016:
             raise ArgumentInvalidError("state_limit", "the most is 3,670,016 bytes (3.5 MiB)")
-        if self.busy_timeout_s < 0:
-            raise ArgumentInvalidError("busy_timeout", "a time is not negative")
+        if not 0 <= self.busy_timeout_s <= MAX_BUSY_S:
+            raise ArgumentInvalidError("busy_timeout", f"0 to {MAX_BUSY_S} seconds")

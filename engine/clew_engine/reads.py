@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -75,17 +76,18 @@ async def get_thread(storage: Storage, key: ThreadKey) -> ThreadView:
 
 async def list_threads(
     storage: Storage, tenant: str, where: ThreadFilter, *, by_update: bool, size: int, token: str
-) -> Page[ThreadRecord]:
-    """Threads, newest first."""
+) -> Page[ThreadView]:
+    """Threads, newest first. A page holds at most 2 MiB of metadata beside its first thread."""
     limit = page_size(size, 20, 200)
     listing = ("threads", tenant, where, by_update)
     place = decode_token(token, listing, (int, str))
     after = (int(place[0]), str(place[1])) if place else None
     found = await storage.backend.threads.list_threads(tenant, where, by_update=by_update, after=after, limit=limit + 1)
-    items = found[:limit]
-    if len(found) <= limit:
+    taken = _fitting([len(record.info.metadata) for record in found[:limit]])
+    items = [await _listed(storage, record) for record in found[:taken]]
+    if len(found) <= taken:
         return Page(items)
-    last = items[-1]
+    last = found[taken - 1]
     moment = last.updated_at_ms if by_update else last.created_at_ms
     return Page(items, encode_token(listing, (moment, last.key.thread_id)))
 
@@ -146,12 +148,7 @@ async def list_messages(
         limit=limit + 1,
         newest_first=newest_first,
     )
-    taken, room = 0, PAGE_BYTES
-    for record in found[:limit]:
-        if taken and len(record.body) > room:
-            break
-        room -= len(record.body)
-        taken += 1
+    taken = _fitting([len(record.body) for record in found[:limit]])
     items = [view_message(record) for record in found[:taken]]
     following = encode_token(listing, (items[-1].position, version)) if len(found) > taken else ""
     return Page(items, following, version)
@@ -181,24 +178,53 @@ async def list_approvals(
     size: int,
     token: str,
 ) -> Page[Approval]:
-    """Approvals across threads, oldest first; no states asks for those that wait."""
+    """Approvals across threads, oldest first; no states asks for those that wait. A page holds at most 2 MiB beside its first.
+
+    Where a thread is named the page says its version, and ThreadNotFoundError is raised when it does not exist.
+    """
     limit = page_size(size, 50, 200)
     states = states or (ApprovalState.PENDING,)
     listing = ("approvals", tenant, thread_id, user_id, app, *states)
     place = decode_token(token, listing, (int, str))
+    key = ThreadKey(tenant, thread_id) if thread_id else None
+    # Read before the approvals are: a decision that expects this version is refused if they changed meanwhile.
+    version = (await _head(storage, key)).thread.head_version if key else 0
     found = await storage.backend.approvals.list_approvals(
         tenant,
-        key=ThreadKey(tenant, thread_id) if thread_id else None,
+        key=key,
         states=states,
         user_id=user_id or None,
         app=app or None,
         after=(int(place[0]), str(place[1])) if place else None,
         limit=limit + 1,
     )
-    items = [view_approval(record) for record in found[:limit]]
-    if len(found) <= limit:
-        return Page(items)
-    return Page(items, encode_token(listing, (items[-1].created_at_ms, items[-1].id)))
+    taken = _fitting([len(record.body) + len(record.decision or b"") for record in found[:limit]])
+    items = [view_approval(record) for record in found[:taken]]
+    if len(found) <= taken:
+        return Page(items, "", version)
+    return Page(items, encode_token(listing, (items[-1].created_at_ms, items[-1].id)), version)
+
+
+def _fitting(sizes: Sequence[int]) -> int:
+    """How many of the rows of these sizes make a page: as many as its bytes hold, and one at least."""
+    taken, room = 0, PAGE_BYTES
+    for size in sizes:
+        if taken and size > room:
+            break
+        room -= size
+        taken += 1
+    return taken
+
+
+async def _listed(storage: Storage, record: ThreadRecord) -> ThreadView:
+    """A thread of a list; only one that is under way or waits needs its head."""
+    if record.head_status in (Status.IN_PROGRESS, Status.SUSPENDED):
+        try:
+            return await get_thread(storage, record.key)
+        except ThreadNotFoundError:
+            # It was deleted since the list was read.
+            pass
+    return ThreadView(record=record, run_id="", attempt=0, run_state=None, pending=0)
 
 
 def _view(storage: Storage, head: Head) -> ThreadView:

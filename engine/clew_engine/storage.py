@@ -59,6 +59,7 @@ class Storage:
         self.arriving: dict[tuple[ThreadKey, str], asyncio.Future[None]] = {}
         self.programs: dict[str, Program] = {}
         self.draining = False
+        self.scratches: set[Storage] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._opening: asyncio.Task[None] | None = None
         self._sweeper: asyncio.Task[None] | None = None
@@ -94,21 +95,33 @@ class Storage:
         self._tasks, self._sweeper = set(), None
         await self.backend.reopen()
 
+    def scratch(self) -> Storage:
+        """Where one run without a thread is while it lasts: in memory, whatever this database is. Whoever asks closes it."""
+        scratch = Storage("memory://", tuning=self.tuning, clock=self.now_ms)
+        scratch.draining = self.draining
+        self.scratches.add(scratch)
+        return scratch
+
     def know(self, program: Program) -> None:
         """Programs that may go on by themselves, when an approval of theirs expires."""
         self.programs[program.name] = program
 
     async def drain(self, grace_s: float) -> None:
         """Take no new runs, give those under way the grace to end, then end every stream with its cursor."""
-        self.draining = True
-        ended = [run.ended for run in self.live.values()]
+        all_of_it = (self, *self.scratches)
+        for storage in all_of_it:
+            storage.draining = True
+        ended = [run.ended for storage in all_of_it for run in storage.live.values()]
         if ended and grace_s > 0:
             await asyncio.wait(ended, timeout=grace_s)
-        self.hub.fail_all("the server is shutting down")
+        for storage in all_of_it:
+            storage.hub.fail_all("the server is shutting down")
         self.approval_feed.end("the server is shutting down")
 
     async def close(self) -> None:
         """Stop what runs (it stays as interrupted, for a retry) and let the database go."""
+        for scratch in tuple(self.scratches):
+            await scratch.close()
         if self._sweeper is not None:
             self._sweeper.cancel()
             await asyncio.wait({self._sweeper})

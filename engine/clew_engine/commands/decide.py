@@ -26,7 +26,8 @@ from clew_engine.errors import (
     ResumeInvalidError,
     ThreadInterruptedError,
 )
-from clew_engine.json_text import JsonError, parse_strict
+from clew_engine.field_rules import MAX_REASON
+from clew_engine.json_text import JsonError, parse_strict, split_object
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
 from clew_engine.program import Program
@@ -156,7 +157,9 @@ def check_decisions(decisions: Sequence[Decision]) -> None:
         elif decision.choice in (Choice.VALUE, Choice.RESULT):
             raise ArgumentInvalidError("decisions.value_json", "a JSON value is needed")
         if decision.arguments is not None:
-            _check_json("decisions.approve.arguments_json", decision.arguments)
+            _check_object("decisions.approve.arguments_json", decision.arguments)
+        if len(decision.reason.encode(errors="replace")) > MAX_REASON:
+            raise ArgumentInvalidError("decisions.reason", f"at most {MAX_REASON} bytes")
 
 
 def refuse_decided(approval: Approval) -> None:
@@ -196,6 +199,13 @@ def _pending(thread: OpenThread, approval_id: str) -> ApprovalRecord:
 def _ended(decision: Decision, actor: str, expired: bool) -> ApprovalDecision:
     state = ApprovalState.EXPIRED if expired else STATE_AFTER[decision.choice]
     return ApprovalDecision(decision.approval_id, state, encode_decision(decision, actor))
+
+
+def _check_object(field: str, text: str) -> None:
+    try:
+        split_object(text)
+    except JsonError as error:
+        raise ArgumentInvalidError(field, str(error)) from None
 
 
 def _check_json(field: str, text: str) -> None:

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clew_engine import ids
-from clew_engine.errors import ArgumentInvalidError, EtagConflictError, StateInvalidError, ThreadNotFoundError
-from clew_engine.json_text import JsonError, split_object
+from clew_engine.errors import ArgumentInvalidError, EtagConflictError, ThreadNotFoundError
+from clew_engine.field_rules import MAX_NAME, MAX_USER_ID, check_metadata, check_text_size
 from clew_engine.options import Mutation
 from clew_engine.requests import RequestLog
 from clew_storage import InfoChange, RevisionConflict, ThreadInfo, ThreadKey, ThreadMissing, ThreadRecord
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
-
-MAX_NAME = 500
-MAX_METADATA = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +67,11 @@ def revision_of(etag: str) -> int | None:
     return int(text)
 
 
-def check_metadata(metadata: bytes, field: str = "metadata_json") -> None:
-    """Raises StateInvalidError or ArgumentInvalidError for metadata that is no small JSON object."""
-    if len(metadata) > MAX_METADATA:
-        raise ArgumentInvalidError(field, f"at most {MAX_METADATA} bytes, these are {len(metadata)}")
-    try:
-        split_object(metadata)
-    except JsonError as error:
-        raise StateInvalidError(field, str(error)) from None
-
-
-def check_name(name: str, field: str = "name") -> None:
-    """Raises ArgumentInvalidError for a name or user id that is too long or is no text."""
-    if len(name) > MAX_NAME or "\x00" in name:
-        raise ArgumentInvalidError(field, f"at most {MAX_NAME} characters, and no NUL")
-
-
 def _check(change: ThreadUpdate) -> None:
     if change.name is not None:
-        check_name(change.name)
+        check_text_size(change.name, "name", MAX_NAME)
     if change.user_id is not None:
-        check_name(change.user_id, "user_id")
+        check_text_size(change.user_id, "user_id", MAX_USER_ID)
     if change.metadata is not None:
         check_metadata(change.metadata)
 

@@ -1,0 +1,34 @@
+"""Rules of the small fields that callers fill in: how long each may be, and what it may hold. Sizes are bytes of UTF-8."""
+
+from __future__ import annotations
+
+from clew_engine.errors import ArgumentInvalidError, StateInvalidError
+from clew_engine.json_text import JsonError, split_object
+
+MAX_NAME = 1024
+MAX_USER_ID = 256
+MAX_ACTOR = 256
+MAX_REASON = 4096
+MAX_METADATA = 64 << 10
+
+
+def check_text_size(value: str, field: str, most: int) -> None:
+    """Raises ArgumentInvalidError for a text that is too long, has a NUL in it, or is no text that UTF-8 can hold."""
+    try:
+        size = len(value.encode())
+    except UnicodeEncodeError:
+        raise ArgumentInvalidError(field, "text with a lone surrogate") from None
+    if size > most:
+        raise ArgumentInvalidError(field, f"at most {most} bytes, these are {size}")
+    if "\x00" in value:
+        raise ArgumentInvalidError(field, "it may not have a NUL in it")
+
+
+def check_metadata(metadata: bytes, field: str = "metadata_json") -> None:
+    """Raises StateInvalidError or ArgumentInvalidError for metadata that is no small JSON object."""
+    if len(metadata) > MAX_METADATA:
+        raise ArgumentInvalidError(field, f"at most {MAX_METADATA} bytes, these are {len(metadata)}")
+    try:
+        split_object(metadata)
+    except JsonError as error:
+        raise StateInvalidError(field, str(error)) from None
