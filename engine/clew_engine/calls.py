@@ -283,7 +283,8 @@ class CallStep:
             run.check()
         questions = tuple(map(run.addressed, (*self._plan.questions, *unknown)))
         await run.thread.commit(
-            Draft(Source.SUSPEND, Status.SUSPENDED, next=self._continuation, questions=questions, usage=run.usage())
+            Draft(Source.SUSPEND, Status.SUSPENDED, next=self._continuation, questions=questions, usage=run.usage()),
+            run.stop_request,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,14 +12,14 @@ from clew_engine.approvals import Question
 from clew_engine.checkpoints import Checkpoint, Failure
 from clew_engine.drafts import Draft, DraftMessage
 from clew_engine.errors import ClewError, ThreadInterruptedError, ThreadNotFoundError
-from clew_engine.messages import Usage
+from clew_engine.messages import Message, Usage
 from clew_engine.models import ModelError
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Limits
 from clew_engine.program import Program
 from clew_engine.state import LazySequence, StateView
 from clew_engine.storage_errors import translated
-from clew_storage import LeaseLost, Source, Status, StorageError
+from clew_storage import LeaseLost, RequestRecord, Source, Status, StorageError
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
@@ -48,6 +48,7 @@ class Run:
         self.steps = 0
         self.tokens = 0
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.stop_request: RequestRecord | None = None
         self._stop: Failure | None = None
         self._abandoned: Exception | None = None
         self._stopping: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -64,25 +65,29 @@ class Run:
         """How long work that was cancelled may take to end."""
         return self.storage.tuning.cancel_grace_s
 
-    def state_view(self) -> StateView:
-        """The state, transcript and counters, for the author's own functions."""
+    def state_view(self, state: Mapping[str, bytes] | None = None, said: Message | None = None) -> StateView:
+        """The state (or what it is about to be), transcript (with a message that is about to be written) and counters."""
         thread = self.thread
-        messages = LazySequence(thread.transcript.before(thread.body.partial), lambda message: message.as_dict())
+        transcript = thread.transcript.before(thread.body.partial)
+        messages = LazySequence((*transcript, said) if said else transcript, lambda message: message.as_dict())
         counters = {
             "run_id": thread.run_id,
             "step": thread.head.step if thread.head else 0,
             "attempt": thread.head.attempt if thread.head else 0,
         }
-        return StateView(thread.state, messages, counters)
+        return StateView(thread.state if state is None else state, messages, counters)
 
     def idempotency_key(self, call: str) -> str:
         """The same for every try of a call within its run."""
         return ids.idempotency_key(self.thread.key.tenant, self.thread.uid, self.thread.run_id, call)
 
-    def stop(self, code: str, message: str, *, retryable: bool = True) -> None:
-        """Ask the run to end as failed; its work is cancelled now, and it is saved."""
+    def stop(
+        self, code: str, message: str, *, retryable: bool = True, request: RequestRecord | None = None
+    ) -> None:
+        """Ask the run to end as failed; its work is cancelled now, and it is saved, with the record of the request that asked."""
         if self._stop is None:
             self._stop = Failure(code, message, retryable)
+            self.stop_request = request
             self._interrupt()
 
     def abandon(self, error: Exception) -> None:
@@ -210,7 +215,8 @@ class Run:
                 failure=failure,
                 usage=self.usage(),
                 partial=_partial(thread, partial),
-            )
+            ),
+            self.stop_request,
         )
 
     async def _rest(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 from clew_engine.approval_feed import ApprovalFeed
 from clew_engine.cache import ThreadCache
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
-from clew_engine.errors import StreamCutError, ThreadNotFoundError
+from clew_engine.errors import StreamCutError, ThreadNotFoundError, expect_version
 from clew_engine.hub import Hub
 from clew_engine.leasing import BusyWait
 from clew_engine.open_threads import OpenThread
@@ -159,6 +159,12 @@ class Storage:
             yield OpenThread(self, grant, await self.backend.threads.get_head(key))
         finally:
             await asyncio.shield(self.spawn(self.backend.leases.release(grant)))
+
+    async def expect(self, key: ThreadKey, version: int | None) -> None:
+        """Raises VersionConflictError when the thread is not at the version that a caller expects (None: any)."""
+        if version is not None:
+            head = await self.backend.threads.get_head(key)
+            expect_version(key.thread_id, version, head.thread.head_version if head else 0)
 
     async def written(self, key: ThreadKey, found: tuple[str, int]) -> Checkpoint:
         """The checkpoint that a recorded mutation wrote. Raises ThreadNotFoundError when its thread was deleted since."""

@@ -6,16 +6,18 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from clew_engine import ids
+from clew_engine.approvals import ApprovalKind
 from clew_engine.checkpoints import Checkpoint, Failure
 from clew_engine.drafts import Draft
-from clew_engine.errors import RunNotFoundError, ThreadNotFoundError
+from clew_engine.errors import RunNotFoundError, ThreadNotFoundError, expect_version
 from clew_engine.options import Mutation, RunOptions
 from clew_engine.requests import RequestLog
 from clew_engine.rules import Command, Verdict
 from clew_engine.verdicts import rule
-from clew_storage import Head, Source, Status, ThreadKey
+from clew_storage import Source, Status, ThreadKey
 
 if TYPE_CHECKING:
+    from clew_engine.runs import Run
     from clew_engine.storage import Storage
 
 _CANCELLED = Failure("cancelled", "the run was cancelled", retryable=True)
@@ -24,26 +26,31 @@ _CANCELLED = Failure("cancelled", "the run was cancelled", retryable=True)
 async def cancel(
     storage: Storage, key: ThreadKey, run_id: str, *, mutation: Mutation, options: RunOptions
 ) -> Checkpoint:
-    """Stop the thread's run and answer with the head that is left. With a run id that is not the head's: RunNotFoundError."""
+    """Stop the thread's run and answer with the checkpoint that it ended with. With a run id that is not the head's: RunNotFoundError."""
     requests = RequestLog(storage, key, "cancel", mutation)
     found = await requests.find()
-    if found is None:
-        head = await storage.backend.threads.get_head(key)
-        if head is None or head.checkpoint is None:
-            raise ThreadNotFoundError(key.thread_id)
-        _check_run(head, run_id)
-        live = storage.live.get(key)
-        if live is not None and head.thread.head_status is Status.IN_PROGRESS:
-            await storage.backend.threads.request_cancel(
-                key, head.thread.uid, head.checkpoint.run_version, head.checkpoint.attempt
-            )
-            live.stop("cancelled", "the run was cancelled")
-            await asyncio.shield(live.ended)
+    if found is not None:
+        return await storage.written(key, found)
+    head = await storage.backend.threads.get_head(key)
+    if head is None or head.checkpoint is None:
+        raise ThreadNotFoundError(key.thread_id)
+    _check_run(key, run_id, ids.run_id(head.thread.uid, head.checkpoint.run_version))
+    expect_version(key.thread_id, mutation.expected_version, head.thread.head_version)
+    live = storage.live.get(key)
+    if live is not None and head.thread.head_status is Status.IN_PROGRESS:
+        ended = await _stop(storage, live, requests)
+        if ended is not None:
+            return ended
     async with storage.holding(key, options) as thread:
         found = await requests.find()
         if found is not None:
             return await storage.written(key, found)
-        thread.expect(mutation.expected_version)
+        if live is None:
+            thread.expect(mutation.expected_version)
+            _check_run(key, run_id, thread.run_id)
+        elif thread.run_id != live.thread.run_id:
+            # Whoever waited for the thread went first; what was to be cancelled is over.
+            return await storage.written(key, (live.thread.uid, live.thread.version))
         if rule(thread, Command.CANCEL) is Verdict.NO_CHANGE:
             return thread.view()
         draft = Draft(
@@ -57,10 +64,26 @@ async def cancel(
         return await thread.commit(draft, requests.record())
 
 
-def _check_run(head: Head, run_id: str) -> None:
-    assert head.checkpoint is not None
-    if run_id and run_id != ids.run_id(head.thread.uid, head.checkpoint.run_version):
+async def _stop(storage: Storage, live: Run, requests: RequestLog) -> Checkpoint | None:
+    """Where a live run ended; None where that is no end: its process died, or it got as far as asking people what they may still refuse."""
+    thread = live.thread
+    assert thread.head is not None
+    await storage.backend.threads.request_cancel(thread.key, thread.uid, thread.head.run_version, thread.head.attempt)
+    live.stop("cancelled", _CANCELLED.message, request=requests.record())
+    await asyncio.shield(live.ended)
+    head = await storage.backend.threads.get_head(thread.key)
+    if head is not None and head.thread.uid == thread.uid and head.thread.head_version < thread.version:
+        return None
+    ended = await storage.written(thread.key, (thread.uid, thread.version))
+    if ended.status is Status.IN_PROGRESS:
+        return None
+    if ended.status is Status.SUSPENDED and all(record.kind != ApprovalKind.TOOL_OUTCOME for record in thread.pending):
+        return None
+    return ended
+
+
+def _check_run(key: ThreadKey, asked: str, newest: str) -> None:
+    if asked and asked != newest:
         raise RunNotFoundError(
-            f"run {run_id!r} is not the newest one of thread {head.thread.key.thread_id!r}; nothing was cancelled",
-            run_id=run_id,
+            f"run {asked!r} is not the newest one of thread {key.thread_id!r}; nothing was cancelled", run_id=asked
         )

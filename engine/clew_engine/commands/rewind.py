@@ -34,6 +34,7 @@ async def rewind(
     found = await requests.find()
     if found is not None:
         return await storage.written(key, found)
+    await storage.expect(key, mutation.expected_version)
     async with storage.holding(key, options) as thread:
         found = await requests.find()
         if found is not None:
