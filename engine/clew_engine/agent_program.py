@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -108,6 +108,12 @@ class AgentProgram:
         intents = sorted({*continuation.get(INTENTS, ()), *started})
         return {**continuation, INTENTS: intents} if intents else continuation
 
+    async def close(self) -> None:
+        """Close the model's connections."""
+        close = getattr(self.model, "aclose", None)
+        if close is not None:
+            await close()
+
     def _starting(
         self, open_calls: list[tuple[int, ToolCallPart]], continuation: Mapping[str, Any]
     ) -> tuple[Call, ...]:
@@ -137,7 +143,7 @@ class AgentProgram:
         return row
 
     async def _ask(self, run: Run) -> None:
-        changes = await self._hooked(run, "before_step", run.state_view())
+        changes = await self._hooked(run, "before_step", run.state_view)
         state = apply(run.thread.state, change) if (change := replacing(changes)) else run.thread.state
         instructions = await self._instructions(run)
         request = ModelRequest(
@@ -149,8 +155,7 @@ class AgentProgram:
         response, number = await self._answered(run, request)
         run.count_usage(response.usage)
         message, calls = self._message(run, response, number)
-        view = _with_message(run, state, message)
-        changes |= await self._hooked(run, "after_step", view)
+        changes |= await self._hooked(run, "after_step", lambda: _with_message(run, state, message))
         self.check_state(apply(run.thread.state, change) if (change := replacing(changes)) else run.thread.state)
         step = (run.thread.head.step if run.thread.head else 0) + 1
         if not calls:
@@ -210,8 +215,11 @@ class AgentProgram:
         told = await _authors_own(run, "instructions", self.instructions, run.state_view())
         return None if told is None else str(told)
 
-    async def _hooked(self, run: Run, moment: str, view: StateView) -> dict[str, bytes]:
+    async def _hooked(self, run: Run, moment: str, look: Callable[[], StateView]) -> dict[str, bytes]:
         changes: dict[str, bytes] = {}
+        if not self.hooks:
+            return changes
+        view = look()
         for hook in self.hooks:
             function = getattr(hook, moment, None)
             if function is None:
@@ -253,7 +261,6 @@ def _minted(content: tuple[Part, ...], version: int, response: ModelResponse) ->
 
 
 def _with_message(run: Run, state: Mapping[str, bytes], message: DraftMessage) -> StateView:
-    before = run.state_view()
     said = Message(
         id=ids.message_id(run.thread.version + 1, message.number or 0),
         role=message.role,
@@ -262,4 +269,4 @@ def _with_message(run: Run, state: Mapping[str, bytes], message: DraftMessage) -
         usage=message.usage,
         finish_reason=message.finish_reason,
     )
-    return StateView(state, (*before["messages"], said.as_dict()), before["_clew"])
+    return run.state_view(state, said)

@@ -63,3 +63,7 @@ class Program(Protocol):
     def meet_started(self, continuation: Mapping[str, Any], started: frozenset[str]) -> Mapping[str, Any]:
         """The continuation that knows these calls as started, with an outcome that nobody recorded."""
         ...
+
+    async def close(self) -> None:
+        """Let go of what was opened in this event loop (connections to a model's provider); a later step opens it anew."""
+        ...

@@ -131,6 +131,8 @@ class Storage:
         await asyncio.gather(*(asyncio.shield(run.ended) for run in tuple(self.live.values())))
         while self._tasks:
             await asyncio.wait(tuple(self._tasks))
+        for program in self.programs.values():
+            await program.close()
         if self._opening is not None:
             await self.backend.close()
             self._opening = None
