@@ -1,0 +1,169 @@
+"""Events of a thread: what a stream yields. Those that are in the log are `logged`; a `terminal` one ends its run's attempt."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from clew.messages import Message, Part
+from clew.records import Approval, Checkpoint, Reply
+from clew.usage import Usage
+
+
+class Payload:
+    """The base of what an event says."""
+
+    __slots__ = ()
+    logged: ClassVar[bool] = False
+    terminal: ClassVar[bool] = False
+
+    @property
+    def type(self) -> str:
+        """The kind's name: `text_delta`, `run_completed`, …"""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class RunQueued(Payload):
+    """The request waits for a busy thread, behind `ahead` others. Nothing is recorded of it yet."""
+
+    ahead: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted(Payload):
+    """An attempt begins; text of an earlier attempt that no CheckpointWritten confirmed is void."""
+
+    logged: ClassVar[bool] = True
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta(Payload):
+    """More of the answer's text. `offset` counts bytes of UTF-8 from the start of the part."""
+
+    message_id: str
+    part_index: int
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta(Payload):
+    """More of what the model thinks; as TextDelta."""
+
+    message_id: str
+    part_index: int
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDiscarded(Payload):
+    """What was streamed of this message is void; the new answer has another id. `code` is empty where the client missed why."""
+
+    message_id: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStarted(Payload):
+    """A tool call begins: `tool_call` has `id`, `name` and the `args` that run."""
+
+    logged: ClassVar[bool] = True
+    tool_call: Part
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallFinished(Payload):
+    """A tool call has its outcome, which is durable. `message` is the result as it stands in the transcript."""
+
+    logged: ClassVar[bool] = True
+    tool_call_id: str
+    name: str
+    outcome: str
+    position: int
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested(Payload):
+    """A person is asked."""
+
+    logged: ClassVar[bool] = True
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointWritten(Payload):
+    """A write is durable. Where `parent_version` is not the version before, the thread was rewound: what came after it is no longer valid."""
+
+    logged: ClassVar[bool] = True
+    checkpoint: Checkpoint
+    parent_version: int
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogTrimmed(Payload):
+    """Older events are no longer stored; the stream goes on with the oldest that are."""
+
+    oldest_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat(Payload):
+    """Nothing happened for a while."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSuspended(Payload):
+    """The run waits for these decisions."""
+
+    logged: ClassVar[bool] = True
+    terminal: ClassVar[bool] = True
+    approvals: tuple[Approval, ...]
+    snapshot: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCompleted(Payload):
+    """The run is complete."""
+
+    logged: ClassVar[bool] = True
+    terminal: ClassVar[bool] = True
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailed(Payload):
+    """The run failed or was cancelled (`code` is then `cancelled`); `retry` continues it where that makes sense."""
+
+    logged: ClassVar[bool] = True
+    terminal: ClassVar[bool] = True
+    code: str
+    message: str
+    retryable: bool
+    metadata: dict[str, str]
+    retry_after: float | None = None
+    usage: Usage | None = None
+    snapshot: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of a thread. `version` is the cursor: with `last_of_version` all events of that write have been seen."""
+
+    thread_id: str
+    thread_uid: str
+    run_id: str
+    version: int
+    last_of_version: bool
+    created_at_ms: int
+    payload: Payload
+
+    @property
+    def type(self) -> str:
+        """The payload's kind by name."""
+        return self.payload.type

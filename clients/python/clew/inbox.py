@@ -1,0 +1,52 @@
+"""The inbox: what waits for people, across threads."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING
+
+from clew.blocking import blocking, iterating
+from clew.inbox_reader import ApprovalEvent, InboxReader, list_approvals
+from clew.records import Approval
+from clew.streams import Stream
+from clew.v1 import approval_pb2
+from clew.v1 import approval_service_pb2 as pb
+from clew.words import number_of
+
+if TYPE_CHECKING:
+    from clew.client import Client
+
+
+class Approvals:
+    """What waits for people."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def list(
+        self,
+        limit: int | None = None,
+        *,
+        thread_id: str = "",
+        app: str = "",
+        user_id: str | int | None = None,
+        state: str = "",
+    ) -> builtins.list[Approval]:
+        """Approvals that meet all that is asked, oldest first: pending ones unless another `state` is given."""
+        request = pb.ListApprovalsRequest(
+            thread_id=thread_id,
+            app=app,
+            user_id="" if user_id is None else str(user_id),
+            state=number_of(approval_pb2.ApprovalState, state, "state"),
+        )
+        return await list_approvals(self._client.connection(), request, limit)
+
+    def watch(self, *, thread_id: str = "", app: str = "", user_id: str | int | None = None) -> Stream[ApprovalEvent]:
+        """Streams the inbox: all that is pending, a mark, then every change, until the reader leaves. Each is given once, whatever breaks."""
+        request = pb.WatchApprovalsRequest(
+            thread_id=thread_id, app=app, user_id="" if user_id is None else str(user_id)
+        )
+        return Stream(InboxReader(self._client.connection, request))
+
+    list_sync = blocking(list)  # noqa: A003  # the method is meant
+    watch_sync = iterating(watch)

@@ -1,0 +1,87 @@
+"""What a client can list: threads and apps."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Literal
+
+from clew.blocking import blocking
+from clew.records import App, ThreadInfo, app_of, thread_of
+from clew.v1 import app_service_pb2, checkpoint_pb2, thread_service_pb2
+from clew.words import number_of
+
+if TYPE_CHECKING:
+    from clew.client import Client
+
+
+class Threads:
+    """The threads that the server keeps."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def list(
+        self,
+        limit: int | None = 20,
+        *,
+        user_id: str | int | None = None,
+        app: str = "",
+        status: str = "",
+        metadata: tuple[str, str] | None = None,
+        query: str = "",
+        order: Literal["create_time", "update_time"] = "create_time",
+    ) -> builtins.list[ThreadInfo]:
+        """The newest threads that meet all that is asked; with a limit of None all of them.
+
+        `metadata` is a key and the string under it, `query` a part of the id or the name. By `update_time`, threads that change meanwhile may be
+        missed or come twice.
+        """
+        key, value = metadata or ("", "")
+        request = thread_service_pb2.ListThreadsRequest(
+            user_id="" if user_id is None else str(user_id),
+            app=app,
+            status=number_of(checkpoint_pb2.CheckpointStatus, status, "status"),
+            metadata_key=key,
+            metadata_value=value,
+            query=query,
+            order=number_of(thread_service_pb2.ThreadOrder, order, "order"),
+        )
+        to = self._client.connection()
+        found: builtins.list[ThreadInfo] = []
+        while limit is None or len(found) < limit:
+            request.page_size = 200 if limit is None else min(200, limit - len(found))
+            page = await to.ask(to.threads.ListThreads, request)
+            found += map(thread_of, page.threads)
+            request.page_token = page.next_page_token
+            if not page.next_page_token:
+                break
+        return found
+
+    list_sync = blocking(list)  # noqa: A003  # the method is meant
+
+
+class Apps:
+    """The agents and workflows that the server runs."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def list(self) -> builtins.list[App]:
+        """All of them, by name."""
+        to = self._client.connection()
+        request = app_service_pb2.ListAppsRequest(page_size=200)
+        found: builtins.list[App] = []
+        while True:
+            page = await to.ask(to.apps.ListApps, request)
+            found += map(app_of, page.apps)
+            request.page_token = page.next_page_token
+            if not page.next_page_token:
+                return found
+
+    async def get(self, name: str) -> App:
+        """One of them."""
+        to = self._client.connection()
+        return app_of((await to.ask(to.apps.GetApp, app_service_pb2.GetAppRequest(name=name))).app)
+
+    list_sync = blocking(list)  # noqa: A003  # the method is meant
+    get_sync = blocking(get)

@@ -1,0 +1,139 @@
+"""From a gRPC status to the error that it stands for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import grpc
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.message import DecodeError
+from google.rpc import error_details_pb2, status_pb2
+
+from clew.errors import (
+    ClewError,
+    DataCorruptError,
+    DeadlineExceededError,
+    ExhaustedError,
+    InternalError,
+    InvalidError,
+    NotFoundError,
+    PermissionDeniedError,
+    RunCancelledError,
+    UnauthenticatedError,
+    UnavailableError,
+    error_classes,
+)
+
+T = TypeVar("T")
+
+_DOMAIN = "clew"
+_DETAILS = "grpc-status-details-bin"
+_BY_CODE = error_classes()
+# What a status means where no reason comes with it, or one that this version does not know.
+_BY_STATUS: dict[grpc.StatusCode, type[ClewError]] = {
+    grpc.StatusCode.CANCELLED: RunCancelledError,
+    grpc.StatusCode.DATA_LOSS: DataCorruptError,
+    grpc.StatusCode.DEADLINE_EXCEEDED: DeadlineExceededError,
+    grpc.StatusCode.INTERNAL: InternalError,
+    grpc.StatusCode.INVALID_ARGUMENT: InvalidError,
+    grpc.StatusCode.NOT_FOUND: NotFoundError,
+    grpc.StatusCode.PERMISSION_DENIED: PermissionDeniedError,
+    grpc.StatusCode.RESOURCE_EXHAUSTED: ExhaustedError,
+    grpc.StatusCode.UNAUTHENTICATED: UnauthenticatedError,
+    grpc.StatusCode.UNAVAILABLE: UnavailableError,
+}
+# The statuses that a broken connection, a proxy or a server that stops ends a stream with.
+_BREAKS = {
+    grpc.StatusCode.CANCELLED,
+    grpc.StatusCode.INTERNAL,
+    grpc.StatusCode.UNAVAILABLE,
+    grpc.StatusCode.UNKNOWN,
+}
+
+
+def error_of(refused: grpc.aio.AioRpcError) -> ClewError:
+    """The error of a call that ended with a status."""
+    info, retry_after = _details(_status_of(refused).details)
+    status = refused.code()
+    text = refused.details() or status.name
+    if info is None:
+        kind = _BY_STATUS.get(status, ClewError)
+        known = kind is not ClewError
+        return kind(text, code=None if known else status.name.lower(), retry_after=retry_after)
+    code = info.reason.lower()
+    kind = _BY_CODE.get(code) or _BY_STATUS.get(status, ClewError)
+    return kind(text, code=code, metadata=info.metadata, retry_after=retry_after)
+
+
+def is_break(refused: grpc.aio.AioRpcError) -> bool:
+    """Whether a stream that ended so was broken or cut, and not refused: it may be joined again."""
+    reason = reason_of(refused)
+    if reason:
+        return refused.code() is grpc.StatusCode.UNAVAILABLE or reason == "LEASE_LOST"
+    return refused.code() in _BREAKS
+
+
+def reason_of(refused: grpc.aio.AioRpcError) -> str:
+    """The reason that the server gave; empty where the status is not the server's own."""
+    info, _ = _details(_status_of(refused).details)
+    return info.reason if info else ""
+
+
+def failure_details(status: status_pb2.Status) -> tuple[dict[str, str], float | None]:
+    """Metadata, and the seconds to wait where they are known, of a status inside an event."""
+    info, retry_after = _details(status.details)
+    return dict(info.metadata) if info else {}, retry_after
+
+
+@contextmanager
+def raising() -> Iterator[None]:
+    """Calls inside raise the client's errors."""
+    try:
+        yield
+    except grpc.aio.AioRpcError as refused:
+        raise error_of(refused) from refused
+
+
+async def answer_of(call: Awaitable[T]) -> T:
+    """The response of a unary call, or the error that it stands for. A caller that is cancelled cancels the call."""
+    with raising():
+        try:
+            return await call
+        except asyncio.CancelledError:
+            cancel: Any = getattr(call, "cancel", None)
+            if cancel is not None:
+                cancel()
+            raise
+
+
+def _status_of(refused: grpc.aio.AioRpcError) -> status_pb2.Status:
+    status = status_pb2.Status()
+    for key, value in refused.trailing_metadata() or ():
+        if key == _DETAILS and isinstance(value, bytes):
+            try:
+                status.ParseFromString(value)
+            except DecodeError:
+                status.Clear()
+    return status
+
+
+def _details(details: Sequence[AnyMessage]) -> tuple[error_details_pb2.ErrorInfo | None, float | None]:
+    found: error_details_pb2.ErrorInfo | None = None
+    retry_after: float | None = None
+    for detail in details:
+        info, wait = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
+        if _holds(detail, info) and info.domain == _DOMAIN:
+            found = info
+        elif _holds(detail, wait):
+            retry_after = wait.retry_delay.seconds + wait.retry_delay.nanos / 1e9
+    return found, retry_after
+
+
+def _holds(detail: AnyMessage, message: Any) -> bool:
+    try:
+        return bool(detail.Unpack(message))
+    except DecodeError:
+        return False

@@ -1,0 +1,186 @@
+"""The verbs of a thread that start, continue, watch and stop runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+from clew.attempts import Attempt, Request, Rpc, Watch
+from clew.blocking import blocking, iterating
+from clew.connection import Connection
+from clew.decisions import Decision, Decisions, decisions_of
+from clew.json_text import encode_json
+from clew.options import Limits, OnBusy, new_request_id
+from clew.pending import pending_ids
+from clew.records import Checkpoint, checkpoint_of
+from clew.replies import replying
+from clew.requests import Frame, Input, RunArguments, decide_request, frame_of, send_request
+from clew.streams import EventStream
+from clew.v1 import run_service_pb2 as pb
+
+if TYPE_CHECKING:
+    from clew.client import Client
+
+
+class Runs:
+    """What can be run on a thread. The `stream` forms give events as they happen, the others a Reply when the attempt has ended."""
+
+    def __init__(self, client: Client, thread_id: str, app: str, actor: str) -> None:
+        self._client = client
+        self.id = thread_id
+        self.app = app
+        self.actor = actor
+
+    def stream(
+        self,
+        message: Input,
+        /,
+        *,
+        state: Mapping[str, Any] | None = None,
+        user_id: str | int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        on_busy: OnBusy | None = None,
+        busy_timeout: float | None = None,
+        limits: Limits | None = None,
+        expected_version: int | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+        **values: Any,
+    ) -> EventStream:
+        """Sends a message and streams its turn.
+
+        `message` is a text, a list of parts (dicts as `messages` gives them), or a dict: what a workflow starts with. `values` and `state` are merged
+        into the thread's state (`state` for names that are options here); `user_id` is one of them, and whom a new thread belongs to, `metadata` is a
+        new thread's. The other options are those of RunArguments.
+        """
+        frame = self._frame(
+            on_busy=on_busy,
+            busy_timeout=busy_timeout,
+            limits=limits,
+            expected_version=expected_version,
+            request_id=request_id,
+            timeout=timeout,
+        )
+        request = send_request(frame, self.app, message, {**(state or {}), **values}, user_id, metadata)
+        return self._attempt("Send", request, frame)
+
+    def stream_decide(self, decisions: Decisions, /, **options: Unpack[RunArguments]) -> EventStream:
+        """Decides approvals, all or none, and streams what follows.
+
+        `decisions` is a list of Decision, or a dict from approval ids to True, False, or one choice by name, such as `{"arguments": {…}}`,
+        `{"reject": "why"}` or `{"value": …}`.
+        """
+        frame = self._frame(**options)
+        return self._attempt("Decide", decide_request(frame, decisions_of(decisions)), frame)
+
+    def stream_approve(
+        self, *approval_ids: str, arguments: dict[str, Any] | None = None, **options: Unpack[RunArguments]
+    ) -> EventStream:
+        """Approves tool calls, or without ids all that the thread waits for, and streams what follows. One may be given other `arguments`."""
+        return self._decide_each(approval_ids, lambda each: Decision.approve(each, arguments), options)
+
+    def stream_reject(self, reason: str = "", /, *approval_ids: str, **options: Unpack[RunArguments]) -> EventStream:
+        """Rejects tool calls and pauses, or without ids all that the thread waits for, and streams what follows. The model reads the reason."""
+        return self._decide_each(approval_ids, lambda each: Decision.reject(each, reason), options)
+
+    def stream_resume(self, value: Any, /, **options: Unpack[RunArguments]) -> EventStream:
+        """Answers the one pause that the thread waits with, and streams what follows."""
+        frame = self._frame(**options)
+        request = pb.ResumeRequest(
+            thread_id=self.id,
+            value_json=encode_json(value, "value_json"),
+            request_id=frame.request_id,
+            expected_version=frame.expected_version,
+            options=frame.options,
+        )
+        return self._attempt("Resume", request, frame)
+
+    def stream_retry(self, **options: Unpack[RunArguments]) -> EventStream:
+        """Continues a failed, cancelled or interrupted run where it stopped, and streams what follows. Finished tool calls are not run again."""
+        frame = self._frame(**options)
+        request = pb.RetryRequest(
+            thread_id=self.id,
+            request_id=frame.request_id,
+            expected_version=frame.expected_version,
+            options=frame.options,
+        )
+        return self._attempt("Retry", request, frame)
+
+    def watch(
+        self, *, after_version: int = 0, run_id: str = "", follow: bool = False, timeout: float | None = None
+    ) -> EventStream:
+        """Streams what is in the log after a version, then what happens.
+
+        With `run_id` it ends with that run's first end after the version; otherwise when the thread is at rest, or never with `follow`. Leaving it has
+        no effect on any run.
+        """
+        reader = Watch(
+            self._client.connection,
+            thread_id=self.id,
+            after_version=after_version,
+            run_id=run_id,
+            follow=follow,
+            timeout=timeout,
+        )
+        return EventStream(reader)
+
+    async def cancel(
+        self,
+        run_id: str = "",
+        *,
+        expected_version: int | None = None,
+        request_id: str | None = None,
+    ) -> Checkpoint | None:
+        """Cancels the run at the thread's head, or only if it is `run_id`, and gives the head when that is written; None where nothing ever was."""
+        request = pb.CancelRunRequest(
+            thread_id=self.id,
+            run_id=run_id,
+            request_id=request_id or new_request_id(),
+            expected_version=expected_version,
+            actor=self.actor,
+        )
+        to = self._client.connection()
+        response = await to.ask(to.runs.CancelRun, request)
+        return checkpoint_of(response.checkpoint) if response.HasField("checkpoint") else None
+
+    send = replying(stream, "send", "Sends a message and runs its turn. Takes what `stream` takes.")
+    decide = replying(stream_decide, "decide", "Decides approvals, all or none. Takes what `stream_decide` takes.")
+    approve = replying(stream_approve, "approve", "Approves tool calls, or without ids all that the thread waits for.")
+    reject = replying(stream_reject, "reject", "Rejects with a reason, or without ids all that the thread waits for.")
+    resume = replying(stream_resume, "resume", "Answers the one pause that the thread waits with.")
+    retry = replying(stream_retry, "retry", "Continues a failed, cancelled or interrupted run where it stopped.")
+
+    stream_sync = iterating(stream)
+    stream_decide_sync = iterating(stream_decide)
+    stream_approve_sync = iterating(stream_approve)
+    stream_reject_sync = iterating(stream_reject)
+    stream_resume_sync = iterating(stream_resume)
+    stream_retry_sync = iterating(stream_retry)
+    watch_sync = iterating(watch)
+    cancel_sync = blocking(cancel)
+    send_sync = blocking(send)
+    decide_sync = blocking(decide)
+    approve_sync = blocking(approve)
+    reject_sync = blocking(reject)
+    resume_sync = blocking(resume)
+    retry_sync = blocking(retry)
+
+    def _frame(self, **options: Unpack[RunArguments]) -> Frame:
+        return frame_of(self.id, self.actor, options)
+
+    def _attempt(self, rpc: Rpc, request: Request, frame: Frame) -> EventStream:
+        connect = self._client.connection
+        return EventStream(Attempt(connect, rpc, request, thread_id=self.id, actor=frame.actor, timeout=frame.timeout))
+
+    def _decide_each(
+        self, approval_ids: Sequence[str], decide: Callable[[str], Decision], options: RunArguments
+    ) -> EventStream:
+        frame = self._frame(**options)
+
+        async def request(to: Connection) -> pb.DecideRequest:
+            ids, version = await pending_ids(to, self.id)
+            return decide_request(frame, decisions_of(map(decide, ids)), version)
+
+        if approval_ids:
+            return self._attempt("Decide", decide_request(frame, decisions_of(map(decide, approval_ids))), frame)
+        return self._attempt("Decide", request, frame)

@@ -1,0 +1,126 @@
+"""Streams as their readers hold them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from types import TracebackType
+from typing import Generic, Protocol, Self, TypeVar
+
+from clew.errors import RunCancelledError, RunFailedError, StreamCutError
+from clew.events import CheckpointWritten, Event, RunCompleted, RunFailed, RunSuspended
+from clew.messages import Message
+from clew.records import Reply
+
+T = TypeVar("T")
+
+
+class Reader(Protocol[T]):
+    """Where the items come from."""
+
+    async def read(self) -> list[T]:
+        """The next ones; none at the end."""
+
+    async def leave(self) -> None:
+        """End it on purpose."""
+
+    def close(self) -> None:
+        """Give up the call that is open, if any."""
+
+
+class Stream(Generic[T]):
+    """Items to iterate over once. Nothing is sent before the first is asked for, and a refusal is raised then.
+
+    Breaking out of the loop leaves the stream in the background. `aclose`, or `async with`, leaves it and waits until that has its effect.
+    """
+
+    def __init__(self, reader: Reader[T]) -> None:
+        self._reader = reader
+        self._begun = False
+
+    def __aiter__(self) -> AsyncGenerator[T, None]:
+        if self._begun:
+            raise RuntimeError("a stream can be iterated over once; make another one")
+        self._begun = True
+        return _items(self._reader)
+
+    async def aclose(self) -> None:
+        """Leave the stream. Harmless when it is over."""
+        if self._begun:
+            await self._reader.leave()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class EventStream(Stream[Event]):
+    """The events of a thread or of one attempt. Leaving an attempt's stream cancels its run, which `retry` continues."""
+
+    async def reply(self) -> Reply:
+        """Read to the end. Raises RunFailedError or RunCancelledError for a run that failed."""
+        last: Event | None = None
+        spoken: dict[str, Message] = {}
+        async for event in self:
+            if isinstance(event.payload, CheckpointWritten):
+                spoken = {message["id"]: message for message in event.payload.messages}
+            if event.payload.terminal:
+                last = event
+        if last is None:
+            raise StreamCutError("the stream ended without a word on the run; watch the thread for the rest")
+        return _reply_of(last, spoken)
+
+
+async def _items(reader: Reader[T]) -> AsyncGenerator[T, None]:
+    try:
+        while items := await reader.read():
+            for item in items:
+                yield item
+    except (asyncio.CancelledError, GeneratorExit):
+        await reader.leave()
+        raise
+    except BaseException:
+        reader.close()
+        raise
+
+
+def _reply_of(event: Event, spoken: dict[str, Message]) -> Reply:
+    payload = event.payload
+    if isinstance(payload, RunCompleted):
+        return _whole(payload.reply, spoken)
+    if isinstance(payload, RunSuspended):
+        return Reply(
+            thread_id=event.thread_id,
+            thread_uid=event.thread_uid,
+            run_id=event.run_id,
+            version=event.version,
+            status="suspended",
+            approvals=payload.approvals,
+            snapshot=payload.snapshot,
+        )
+    assert isinstance(payload, RunFailed)
+    if payload.code == "cancelled":
+        metadata = payload.metadata | {"run_id": event.run_id}
+        raise RunCancelledError(payload.message, metadata=metadata)
+    raise RunFailedError(
+        payload.message,
+        failure_code=payload.code,
+        retryable=payload.retryable,
+        run_id=event.run_id,
+        usage=payload.usage,
+        snapshot=payload.snapshot,
+        metadata=payload.metadata,
+        retry_after=payload.retry_after,
+    )
+
+
+def _whole(reply: Reply, spoken: dict[str, Message]) -> Reply:
+    """The reply with its message, which travels with the checkpoint alone where it is very large."""
+    if reply.message is not None or reply.message_id not in spoken:
+        return reply
+    return replace(reply, message=spoken[reply.message_id])
