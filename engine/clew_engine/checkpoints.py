@@ -12,15 +12,26 @@ from clew_engine import ids
 from clew_engine.messages import Usage
 from clew_storage import CheckpointRecord, Source, Status
 
+# Characters of a failure's sentence.
+MAX_FAILURE = 4000
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a run failed: a stable code, a sentence, and whether the same may work later."""
+    """Why a run failed: a stable code, a sentence, and whether the same may work later.
+
+    The sentence may come from anywhere: it is cut to what can be kept and sent.
+    """
 
     code: str
     message: str
     retryable: bool
     metadata: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        kept = self.message[:MAX_FAILURE].encode("utf-8", "replace").decode()
+        if kept != self.message:
+            object.__setattr__(self, "message", kept)
 
 
 @dataclass(frozen=True, slots=True)

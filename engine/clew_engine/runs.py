@@ -11,7 +11,7 @@ from clew_engine import ids
 from clew_engine.approvals import Question
 from clew_engine.checkpoints import Checkpoint, Failure
 from clew_engine.drafts import Draft, DraftMessage
-from clew_engine.errors import ClewError, ThreadInterruptedError, ThreadNotFoundError
+from clew_engine.errors import ClewError, StateTooLargeError, ThreadInterruptedError, ThreadNotFoundError
 from clew_engine.messages import Message, Usage
 from clew_engine.models import ModelError
 from clew_engine.open_threads import OpenThread
@@ -205,18 +205,22 @@ class Run:
     async def _fail(self, failure: Failure, partial: DraftMessage | None = None) -> Checkpoint:
         self.check_held()
         await self.thread.settle()
+        try:
+            return await self.thread.commit(self._failed(failure, partial), self.stop_request)
+        except StateTooLargeError:
+            # What was streamed is more than a message may hold: the end is kept without it.
+            return await self.thread.commit(self._failed(failure, None), self.stop_request)
+
+    def _failed(self, failure: Failure, partial: DraftMessage | None) -> Draft:
         thread = self.thread
-        return await thread.commit(
-            Draft(
-                Source.FAILURE,
-                Status.FAILED,
-                next=thread.body.next,
-                messages=(partial,) if partial else (),
-                failure=failure,
-                usage=self.usage(),
-                partial=_partial(thread, partial),
-            ),
-            self.stop_request,
+        return Draft(
+            Source.FAILURE,
+            Status.FAILED,
+            next=thread.body.next,
+            messages=(partial,) if partial else (),
+            failure=failure,
+            usage=self.usage(),
+            partial=_partial(thread, partial),
         )
 
     async def _rest(self) -> None:
