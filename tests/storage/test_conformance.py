@@ -1,0 +1,71 @@
+"""The suite itself: nothing in it is lost, and leaving something out takes a reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import ClassVar
+
+import pytest
+
+from clew_storage.conformance import BackendPromises, Category, Promises, hold_to_model
+from clew_storage.conformance.categories import belongs_to
+from clew_storage.memory import MemoryBackend
+from clew_storage.memory.appends import append
+from clew_storage.memory.threads import MemoryThreads
+from clew_storage.records import StateChange, Write, Written
+
+
+def test_no_promise_hides_another_of_the_same_name() -> None:
+    names = Counter(name for part in BackendPromises.__mro__ for name in vars(part) if name.startswith("test_"))
+    assert [name for name, times in names.items() if times > 1] == []
+    assert len(names) > 150
+
+
+class Sample(Promises):
+    @belongs_to(Category.DURABLE)
+    def test_durable(self) -> None: ...
+
+    def test_other(self) -> None: ...
+
+
+def test_opting_out_takes_out_what_belongs_to_the_category_and_nothing_else() -> None:
+    class Volatile(Sample):
+        opted_out: ClassVar = {Category.DURABLE: "a reason"}
+
+    kept = [cls for cls in (Sample, Volatile) if getattr(cls, "test_durable") is not None]  # noqa: B009 - mypy knows better
+    assert kept == [Sample]
+    assert Volatile.test_other is not None
+
+
+def test_opting_out_takes_a_reason() -> None:
+    with pytest.raises(AssertionError, match="without a reason"):
+        type("Silent", (Sample,), {"opted_out": {Category.DURABLE: ""}})
+
+
+class Forgetful(MemoryThreads):
+    """Never removes a key."""
+
+    async def append(self, write: Write) -> Written:
+        change = write.state
+        if change is not None and change.removed:
+            write = replace(write, state=StateChange(change.replaced, change.appended))
+        return await super().append(write)
+
+
+class Unfenced(MemoryThreads):
+    """Lets any epoch write."""
+
+    async def append(self, write: Write) -> Written:
+        return append(self._tables(), write, admitted=True)
+
+
+@pytest.mark.parametrize("broken", [Forgetful, Unfenced])
+def test_the_model_catches_a_broken_backend(broken: type[MemoryThreads]) -> None:
+    def make() -> MemoryBackend:
+        backend = MemoryBackend()
+        backend._threads = broken(backend._opened, backend._leases)
+        return backend
+
+    with pytest.raises(Exception):  # noqa: B017, PT011 - hypothesis wraps what it found
+        hold_to_model(make, histories=400, shrink=False)

@@ -1,0 +1,66 @@
+"""A storage by its URL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clew_storage import StorageRefused, default_path, open_storage
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("postgres://host/db", "no storage is known by postgres://"),
+        ("redis://", "memory:// and sqlite://"),
+        ("clew.db", "sqlite://clew.db"),
+        ("", "not a storage URL"),
+        ("sqlite://", "names no file"),
+        ("sqlite://x.db?mode=rx", "mode is one of ro, rw"),
+        ("sqlite://x.db?synchronous=OFF", "unknown option synchronous"),
+        ("sqlite://:memory:?mode=ro", "cannot be read-only"),
+        ("memory://shared", "takes no name"),
+    ],
+)
+def test_a_url_that_names_no_storage_is_refused_with_what_to_write(url: str, says: str) -> None:
+    with pytest.raises(StorageRefused, match=says.replace("?", r"\?")):
+        open_storage(url)
+
+
+async def test_a_relative_path_is_relative_to_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    backend = open_storage("sqlite://data/clew.db")
+    await backend.open()
+    await backend.close()
+    assert (tmp_path / "data" / "clew.db").exists()
+
+
+async def test_a_path_may_hold_anything_when_it_is_escaped(tmp_path: Path) -> None:
+    backend = open_storage(f"sqlite://{tmp_path}/100%25%20of%3Fit%23.db")
+    await backend.open()
+    await backend.check()
+    await backend.close()
+    assert (tmp_path / "100% of?it#.db").exists()
+
+
+async def test_without_a_url_the_data_goes_to_the_users_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    backend = open_storage()
+    assert backend.url == f"sqlite://{tmp_path}/share/clew/clew.db"
+    await backend.open()
+    await backend.close()
+    assert default_path().exists()
+    assert (tmp_path / "share" / "clew").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_default_folder_that_cannot_be_made_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
+    with pytest.raises(StorageRefused, match="name a file"):
+        open_storage()
