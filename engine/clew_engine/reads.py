@@ -123,11 +123,11 @@ async def list_checkpoints(storage: Storage, key: ThreadKey, *, size: int, token
     return Page(items, following, version)
 
 
-async def get_checkpoint(storage: Storage, key: ThreadKey, checkpoint_id: str) -> Checkpoint:
-    """One checkpoint, on the line or off it."""
+async def get_checkpoint(storage: Storage, key: ThreadKey, checkpoint_id: str) -> tuple[Checkpoint, int]:
+    """One checkpoint, on the line or off it, and the version that the thread was at."""
     head = await _head(storage, key)
     record = await _checkpoint(storage, head, checkpoint_id)
-    return view_checkpoint(key.thread_id, head.thread.uid, record)
+    return view_checkpoint(key.thread_id, head.thread.uid, record), head.thread.head_version
 
 
 async def list_messages(

@@ -46,7 +46,7 @@ def send_stateless(
         storage.scratches.discard(scratch)
         await scratch.close()
 
-    return EventStream(batches, leave)
+    return EventStream(batches, leave, detachable=False)
 
 
 def _nameless(event: Event) -> Event:

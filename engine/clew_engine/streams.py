@@ -26,9 +26,16 @@ class EventStream:
     `on_disconnect`.
     """
 
-    def __init__(self, batches: Callable[[], Batches], leave: Callable[[], Awaitable[None]] | None = None) -> None:
+    def __init__(
+        self,
+        batches: Callable[[], Batches],
+        leave: Callable[[], Awaitable[None]] | None = None,
+        *,
+        detachable: bool = True,
+    ) -> None:
         self._make = batches
         self._leave = leave
+        self._detachable = detachable
         self._batches: Batches | None = None
 
     def batches(self) -> Batches:
@@ -54,6 +61,14 @@ class EventStream:
         if self._leave is not None:
             leave, self._leave = self._leave, None
             await leave()
+
+    def detach(self) -> None:
+        """Have closing the stream leave nothing: its reader is given up by whoever serves it, and the run goes on.
+
+        A stateless run has no other reader, and ends all the same.
+        """
+        if self._detachable:
+            self._leave = None
 
     async def reply(self) -> Reply:
         """Read to the end. Raises RunFailedError or CancelledRunError for a run that failed."""
