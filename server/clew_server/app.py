@@ -1,0 +1,153 @@
+"""A server: agents on a storage, behind the contract. Everything is put together here, and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Self
+
+import grpc
+import structlog
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from clew.v1 import (
+    app_service_pb2_grpc,
+    approval_service_pb2_grpc,
+    checkpoint_service_pb2_grpc,
+    run_service_pb2_grpc,
+    thread_service_pb2_grpc,
+)
+from clew_engine.agents import Agent
+from clew_engine.options import OnBusy, Tuning
+from clew_engine.storage import Storage
+from clew_server.listening import listen
+from clew_server.rpc import interceptors
+from clew_server.rpc.app_listing import AppService
+from clew_server.rpc.approvals import ApprovalService
+from clew_server.rpc.checkpoints import CheckpointService
+from clew_server.rpc.runs import RunService
+from clew_server.rpc.served_apps import ServedApps
+from clew_server.rpc.threads import ThreadService
+from clew_server.rpc.wire.scalars import MESSAGE_BYTES
+from clew_server.settings import Settings
+from clew_server.upkeep import upkeep
+
+_log = structlog.stdlib.get_logger("clew.server")
+SERVICES = tuple(
+    f"clew.v1.{name}" for name in ("AppService", "ApprovalService", "CheckpointService", "RunService", "ThreadService")
+)
+# What is left of the grace for streams to be told where they were cut.
+_LAST_WORDS_S = 1.0
+_OPTIONS = (
+    # Two servers on one port would share its callers without a word.
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_receive_message_length", MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MESSAGE_BYTES),
+    # A stream may be silent for long: both sides may ask whether the other is there.
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+    ("grpc.http2.max_ping_strikes", 0),
+)
+
+
+def open_storage(settings: Settings) -> Storage:
+    """The storage that the settings name, yet to be opened."""
+    tuning = Tuning(
+        on_busy=OnBusy(settings.on_busy),
+        busy_timeout_s=settings.busy_timeout,
+        state_limit=settings.state_limit,
+        heartbeat_s=settings.heartbeat,
+    )
+    return Storage(settings.storage, tuning=tuning)
+
+
+class Server:
+    """Serves agents. It closes the storage that it opened itself, and leaves one that it was given."""
+
+    def __init__(self, agents: Sequence[Agent], settings: Settings, storage: Storage | None = None) -> None:
+        self.settings = settings
+        self.storage = storage or open_storage(settings)
+        self.apps = ServedApps(agents)
+        self.address = ""
+        self.port = 0
+        self._owns_storage = storage is None
+        for agent in agents:
+            self.storage.know(agent.program)
+        self._health = health.aio.HealthServicer()
+        self._server = self._assembled()
+        self._upkeep: asyncio.Task[None] | None = None
+        self._stopping: asyncio.Task[None] | None = None
+
+    async def start(self) -> Self:
+        """Open the storage and listen. Raises ServeError, or StorageUnavailableError for a database that cannot be opened."""
+        try:
+            await self.storage.open()
+            self.address, self.port = listen(self._server, self.settings)
+            await self._server.start()
+        except BaseException:
+            await self._let_go()
+            raise
+        self._upkeep = asyncio.create_task(upkeep(self.storage))
+        for service in ("", *SERVICES):
+            await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
+        return self
+
+    async def wait(self) -> None:
+        """Until the server has stopped."""
+        await self._server.wait_for_termination()
+        if self._stopping is not None:
+            await self._stopping
+
+    async def stop(self, grace_s: float | None = None) -> None:
+        """Take no new runs, let those under way go on for the grace, end streams with their cursor, and close.
+
+        Runs that are not done by then stay interrupted, for a retry. A second call with a shorter grace cuts the first one short.
+        """
+        grace_s = self.settings.grace if grace_s is None else grace_s
+        earlier, self._stopping = self._stopping, asyncio.create_task(self._stop(grace_s))
+        if earlier is not None:
+            earlier.cancel()
+            with suppress(asyncio.CancelledError):
+                await earlier
+        await asyncio.shield(self._stopping)
+
+    async def _stop(self, grace_s: float) -> None:
+        began = time.monotonic()
+        await self._health.enter_graceful_shutdown()
+        await self.storage.drain(max(0.0, grace_s - min(_LAST_WORDS_S, grace_s / 2)))
+        left = max(0.0, grace_s - (time.monotonic() - began))
+        await self._server.stop(min(left, _LAST_WORDS_S))
+        if self._upkeep is not None:
+            self._upkeep.cancel()
+            await asyncio.wait({self._upkeep})
+        await self._let_go()
+
+    async def _let_go(self) -> None:
+        if self._owns_storage:
+            await self.storage.close()
+
+    def _assembled(self) -> grpc.aio.Server:
+        framing = interceptors.Framing(
+            interceptors.errors,
+            interceptors.logging,
+            interceptors.deadline,
+            interceptors.rules,
+            stall_s=self.settings.stall,
+        )
+        server = grpc.aio.server(interceptors=(framing,), options=_OPTIONS)
+        run_service_pb2_grpc.add_RunServiceServicer_to_server(RunService(self.storage, self.apps), server)
+        thread_service_pb2_grpc.add_ThreadServiceServicer_to_server(ThreadService(self.storage, self.apps), server)
+        checkpoint_service_pb2_grpc.add_CheckpointServiceServicer_to_server(
+            CheckpointService(self.storage, self.apps), server
+        )
+        approval_service_pb2_grpc.add_ApprovalServiceServicer_to_server(ApprovalService(self.storage), server)
+        app_service_pb2_grpc.add_AppServiceServicer_to_server(AppService(self.apps), server)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+        if self.settings.with_reflection:
+            reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+        return server

@@ -1,0 +1,218 @@
+"""The rules by message and field. A field that is not here makes the server refuse to start: nothing is taken unseen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clew_engine.errors import ArgumentInvalidError
+from clew_engine.field_rules import MAX_ACTOR, MAX_NAME, MAX_REASON, MAX_USER_ID
+from clew_engine.options import MAX_BUSY_S
+from clew_server.rpc.rules import fields as rule
+from clew_server.rpc.rules.fields import Rule
+
+
+def ANY(value: Any, field: str) -> None:
+    """Any value is fine, as far as its kind (an enum, a message with rules of its own) allows it."""
+
+
+_QUERY = 256
+_KEY = 256
+_PAGE: dict[str, Rule] = {"page_size": rule.page_size, "page_token": rule.page_token}
+_CHANGE: dict[str, Rule] = {"request_id": rule.request_id, "expected_version": rule.version}
+_ACTOR: dict[str, Rule] = {"actor": rule.text_up_to(MAX_ACTOR)}
+_BUSY: dict[str, Rule] = {"on_busy": ANY, "busy_timeout": rule.duration_up_to(MAX_BUSY_S)}
+_THREAD: dict[str, Rule] = {"thread_id": rule.required_id}
+
+_RUNS: dict[str, dict[str, Rule]] = {
+    "SendRequest": {
+        "thread_id": rule.optional_id,
+        "app": rule.optional_id,
+        "text": rule.not_empty,
+        "content": ANY,
+        "input_json": rule.json_object,
+        "state_json": rule.state,
+        **_CHANGE,
+        "options": ANY,
+        "user_id": rule.text_up_to(MAX_USER_ID),
+        "metadata_json": rule.metadata,
+    },
+    "DecideRequest": {**_THREAD, "decisions": rule.at_least_one, **_CHANGE, "options": ANY},
+    "ResumeRequest": {**_THREAD, "snapshot": rule.not_empty, "value_json": ANY, **_CHANGE, "options": ANY},
+    "RetryRequest": {**_THREAD, **_CHANGE, "options": ANY},
+    "WatchRequest": {
+        **_THREAD,
+        "thread_uid": rule.optional_id,
+        "after_version": rule.version,
+        "run_id": rule.optional_id,
+        "follow": ANY,
+    },
+    "CancelRunRequest": {**_THREAD, "run_id": rule.optional_id, **_CHANGE, **_ACTOR},
+    "RunOptions": {**_BUSY, "on_disconnect": ANY, "limits": ANY, **_ACTOR},
+    "Limits": {
+        "max_steps": rule.positive,
+        "max_tokens": rule.positive,
+        "max_duration": rule.positive_duration,
+        "tool_timeout": rule.positive_duration,
+    },
+    "Decision": {
+        "approval_id": rule.required_id,
+        "approve": ANY,
+        "reject": ANY,
+        "value_json": rule.json_value,
+        "outcome": ANY,
+    },
+    "Decision.Approve": {"arguments_json": rule.json_object},
+    "Decision.Reject": {"reason": rule.prose_up_to(MAX_REASON)},
+    "Decision.Outcome": {"run_again": ANY, "result_json": rule.json_value, "fail": rule.prose_up_to(MAX_REASON)},
+    "Decision.Outcome.RunAgain": {},
+}
+_CONTENT: dict[str, dict[str, Rule]] = {
+    "Content": {"parts": rule.at_least_one},
+    "Part": {
+        "text": ANY,
+        "reasoning": ANY,
+        "image": ANY,
+        "audio": ANY,
+        "video": ANY,
+        "document": ANY,
+        "tool_call": ANY,
+        "tool_result": ANY,
+        "data_json": rule.json_value,
+        "unknown_json": ANY,
+        "id": rule.text_up_to(_KEY),
+        "provider": ANY,
+    },
+    "TextPart": {"text": ANY},
+    "MediaPart": {
+        "mime_type": rule.mime_type,
+        "data": rule.not_empty,
+        "uri": rule.required_up_to(8192),
+        "file_id": rule.required_up_to(1024),
+        "name": rule.text_up_to(1024),
+    },
+    "Provider": {
+        "name": rule.required_up_to(_KEY),
+        "id": rule.text_up_to(1024),
+        "signature": ANY,
+        "details_json": rule.optional_json_object,
+    },
+}
+_THREADS: dict[str, dict[str, Rule]] = {
+    "GetThreadRequest": {**_THREAD},
+    "ListThreadsRequest": {
+        **_PAGE,
+        "user_id": rule.text_up_to(MAX_USER_ID),
+        "app": rule.optional_id,
+        "status": ANY,
+        "metadata_key": rule.text_up_to(_KEY),
+        "metadata_value": rule.text_up_to(1024),
+        "query": rule.text_up_to(_QUERY),
+        "order": ANY,
+    },
+    "UpdateThreadRequest": {
+        **_THREAD,
+        "name": rule.text_up_to(MAX_NAME),
+        "metadata_json": rule.metadata,
+        "user_id": rule.text_up_to(MAX_USER_ID),
+        "app": rule.optional_id,
+        "update_mask": rule.mask_of("name", "metadata_json", "user_id"),
+        "allow_missing": ANY,
+        "etag": rule.etag,
+        "request_id": rule.request_id,
+    },
+    "CopyThreadRequest": {
+        **_THREAD,
+        "target_thread_id": rule.required_id,
+        "checkpoint_id": rule.optional_id,
+        **_CHANGE,
+    },
+    "DeleteThreadRequest": {**_THREAD, **_CHANGE},
+    "GetStateRequest": {**_THREAD, "checkpoint_id": rule.optional_id},
+    "ListMessagesRequest": {**_THREAD, **_PAGE, "order": ANY, "include_reasoning": ANY},
+    "GetMessageRequest": {**_THREAD, "message_id": rule.required_id, "include_reasoning": ANY},
+}
+_OTHERS: dict[str, dict[str, Rule]] = {
+    "ListCheckpointsRequest": {**_THREAD, **_PAGE},
+    "GetCheckpointRequest": {**_THREAD, "checkpoint_id": rule.required_id},
+    "RewindRequest": {**_THREAD, "checkpoint_id": rule.required_id, **_CHANGE, **_BUSY, **_ACTOR},
+    "ListApprovalsRequest": {
+        **_PAGE,
+        "thread_id": rule.optional_id,
+        "app": rule.optional_id,
+        "user_id": rule.text_up_to(MAX_USER_ID),
+        "state": ANY,
+    },
+    "WatchApprovalsRequest": {
+        "thread_id": rule.optional_id,
+        "app": rule.optional_id,
+        "user_id": rule.text_up_to(MAX_USER_ID),
+    },
+    "ListAppsRequest": {**_PAGE},
+    "GetAppRequest": {"name": rule.required_id},
+}
+_SENDABLE = frozenset({"text", "image", "audio", "video", "document", "data_json"})
+
+
+def _part(message: Any, path: str) -> None:
+    kind = message.WhichOneof("kind")
+    if kind not in _SENDABLE:
+        raise ArgumentInvalidError(
+            f"{path}{kind}", f"a caller sends parts of these kinds: {', '.join(sorted(_SENDABLE))}"
+        )
+
+
+def _send(message: Any, _: str) -> None:
+    if not message.thread_id and message.HasField("expected_version"):
+        raise ArgumentInvalidError("expected_version", "a stateless run has no version to expect")
+
+
+def _decide(message: Any, _: str) -> None:
+    seen: set[str] = set()
+    for decision in message.decisions:
+        if decision.approval_id in seen:
+            raise ArgumentInvalidError("decisions.approval_id", f"{decision.approval_id} is decided twice in one call")
+        seen.add(decision.approval_id)
+
+
+def _resume(message: Any, _: str) -> None:
+    if message.HasField("snapshot") and message.HasField("expected_version"):
+        raise ArgumentInvalidError("expected_version", "a snapshot has no version to expect")
+    if message.value_json or message.HasField("thread_id"):
+        rule.json_value(message.value_json, "value_json")
+
+
+def _watch(message: Any, _: str) -> None:
+    if message.follow and message.run_id:
+        raise ArgumentInvalidError("follow", "a watch of one run ends with it; leave `run_id` out to stay")
+
+
+def _list_threads(message: Any, _: str) -> None:
+    if message.metadata_value and not message.metadata_key:
+        raise ArgumentInvalidError("metadata_key", "a value needs the key that it stands under")
+
+
+def _full(names: dict[str, Any]) -> dict[str, Any]:
+    return {f"clew.v1.{name}": value for name, value in names.items()}
+
+
+FIELDS: dict[str, dict[str, Rule]] = _full({**_RUNS, **_CONTENT, **_THREADS, **_OTHERS})
+REQUIRED_ONEOFS: dict[str, tuple[str, ...]] = _full(
+    {
+        "SendRequest": ("input",),
+        "ResumeRequest": ("target",),
+        "Decision": ("decision",),
+        "Decision.Outcome": ("outcome",),
+        "Part": ("kind",),
+        "MediaPart": ("source",),
+    }
+)
+WHOLE: dict[str, Rule] = _full(
+    {
+        "Part": _part,
+        "SendRequest": _send,
+        "DecideRequest": _decide,
+        "ResumeRequest": _resume,
+        "WatchRequest": _watch,
+        "ListThreadsRequest": _list_threads,
+    }
+)

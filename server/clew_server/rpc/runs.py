@@ -1,0 +1,157 @@
+"""RunService: starts, continues, watches and stops runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any, TypeVar
+
+from grpc.aio import ServicerContext
+
+from clew.v1 import run_service_pb2 as pb
+from clew.v1.run_service_pb2_grpc import RunServiceServicer
+from clew_engine import commands
+from clew_engine.errors import ResumeInvalidError, StreamCutError
+from clew_engine.options import NewThread
+from clew_engine.state import parse_state
+from clew_engine.stateless import send_stateless
+from clew_engine.storage import Storage
+from clew_engine.streams import EventStream
+from clew_engine.watch import watch_stream
+from clew_server.rpc.served_apps import ServedApps
+from clew_server.rpc.tenants import tenant_of
+from clew_server.rpc.wire.checkpoints import to_checkpoint
+from clew_server.rpc.wire.content import content_of
+from clew_server.rpc.wire.decisions import decision_of
+from clew_server.rpc.wire.events import to_events
+from clew_server.rpc.wire.options import mutation_of, run_options_of, write_options_of
+from clew_storage import ThreadKey
+
+R = TypeVar("R")
+
+
+class RunService(RunServiceServicer):
+    """Every streaming call leaves its stream when the caller does; the call's options say what that means for the run."""
+
+    def __init__(self, storage: Storage, apps: ServedApps) -> None:
+        self._storage = storage
+        self._apps = apps
+
+    async def Send(
+        self, request: pb.SendRequest, context: ServicerContext[pb.SendRequest, AsyncIterator[pb.SendResponse]]
+    ) -> AsyncGenerator[pb.SendResponse, None]:
+        """One turn, on a thread or without one."""
+        async with self._storage.calling(_key(request, context)):
+            stream = await self._sent(request, context)
+        async for response in _responses(stream, pb.SendResponse):
+            yield response
+
+    async def Decide(
+        self, request: pb.DecideRequest, context: ServicerContext[pb.DecideRequest, AsyncIterator[pb.DecideResponse]]
+    ) -> AsyncGenerator[pb.DecideResponse, None]:
+        """Answers to approvals."""
+        stream = commands.decide(
+            self._storage,
+            _key(request, context),
+            self._apps.program,
+            [decision_of(decision) for decision in request.decisions],
+            mutation=mutation_of(request),
+            options=run_options_of(request.options, context),
+        )
+        async for response in _responses(stream, pb.DecideResponse):
+            yield response
+
+    async def Resume(
+        self, request: pb.ResumeRequest, context: ServicerContext[pb.ResumeRequest, AsyncIterator[pb.ResumeResponse]]
+    ) -> AsyncGenerator[pb.ResumeResponse, None]:
+        """An answer to the one pause that waits."""
+        if request.HasField("snapshot"):
+            raise ResumeInvalidError("this server sealed no such snapshot; use a thread for what needs a person")
+        stream = commands.resume(
+            self._storage,
+            _key(request, context),
+            self._apps.program,
+            request.value_json,
+            mutation=mutation_of(request),
+            options=run_options_of(request.options, context),
+        )
+        async for response in _responses(stream, pb.ResumeResponse):
+            yield response
+
+    async def Retry(
+        self, request: pb.RetryRequest, context: ServicerContext[pb.RetryRequest, AsyncIterator[pb.RetryResponse]]
+    ) -> AsyncGenerator[pb.RetryResponse, None]:
+        """A failed or interrupted run goes on."""
+        stream = commands.retry(
+            self._storage,
+            _key(request, context),
+            self._apps.program,
+            mutation=mutation_of(request),
+            options=run_options_of(request.options, context),
+        )
+        async for response in _responses(stream, pb.RetryResponse):
+            yield response
+
+    async def Watch(
+        self, request: pb.WatchRequest, context: ServicerContext[pb.WatchRequest, AsyncIterator[pb.WatchResponse]]
+    ) -> AsyncGenerator[pb.WatchResponse, None]:
+        """What was missed, then what happens."""
+        stream = watch_stream(
+            self._storage,
+            _key(request, context),
+            uid=request.thread_uid,
+            after_version=request.after_version,
+            run_id=request.run_id,
+            follow=request.follow,
+        )
+        async for response in _responses(stream, pb.WatchResponse):
+            yield response
+
+    async def CancelRun(self, request: pb.CancelRunRequest, context: ServicerContext[Any, Any]) -> pb.CancelRunResponse:
+        """Stops a run, and answers when that is written."""
+        key = _key(request, context)
+        async with self._storage.calling(key):
+            checkpoint = await commands.cancel(
+                self._storage,
+                key,
+                request.run_id,
+                mutation=mutation_of(request),
+                options=write_options_of(context, actor=request.actor),
+            )
+        return pb.CancelRunResponse(checkpoint=to_checkpoint(checkpoint))
+
+    async def _sent(self, request: pb.SendRequest, context: ServicerContext[Any, Any]) -> EventStream:
+        key = _key(request, context)
+        options = run_options_of(request.options, context)
+        content, values = content_of(request), parse_state(request.state_json)
+        if not request.thread_id:
+            program = await self._apps.program_for(self._storage, None, request.app)
+            return send_stateless(self._storage, program, content, values, options=options)
+        return commands.send(
+            self._storage,
+            key,
+            await self._apps.program_for(self._storage, key, request.app),
+            content,
+            values,
+            new=NewThread(request.user_id, metadata=(request.metadata_json or "{}").encode()),
+            mutation=mutation_of(request),
+            options=options,
+        )
+
+
+def _key(request: Any, context: Any) -> ThreadKey:
+    return ThreadKey(tenant_of(context), request.thread_id)
+
+
+async def _responses(stream: EventStream, response: type[R]) -> AsyncGenerator[R, None]:
+    """Whatever is there when the caller is ready, in as few messages as it fits into."""
+    make: Any = response
+    async with aclosing(stream):
+        async for batch in stream.batches():
+            for events in to_events(batch):
+                try:
+                    yield make(events=events)
+                except StreamCutError:
+                    # Its reader does not read: that is no disconnect.
+                    stream.detach()
+                    raise

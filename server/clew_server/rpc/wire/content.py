@@ -1,0 +1,56 @@
+"""What a caller sends as a message's content."""
+
+from __future__ import annotations
+
+from clew.v1 import message_pb2 as pb
+from clew.v1.run_service_pb2 import SendRequest
+from clew_engine.errors import ArgumentInvalidError
+from clew_engine.json_text import parse_strict
+from clew_engine.messages import DataPart, MediaKind, MediaPart, Part, Provider, TextPart
+
+_MEDIA: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video", "document": "document"}
+
+
+def content_of(request: SendRequest) -> tuple[Part, ...]:
+    """The content of a user's message to an agent."""
+    match request.WhichOneof("input"):
+        case "text":
+            return (TextPart(request.text),)
+        case "content":
+            return tuple(part_of(part) for part in request.content.parts)
+        case other:
+            raise ArgumentInvalidError(other or "input", "an agent takes `text` or `content`")
+
+
+def part_of(part: pb.Part) -> Part:
+    """A part of a kind that a caller may send."""
+    part_id, provider = part.id or None, provider_of(part.provider) if part.HasField("provider") else None
+    kind = part.WhichOneof("kind")
+    if kind == "text":
+        return TextPart(part.text.text, part_id=part_id, provider=provider)
+    if kind == "data_json":
+        return DataPart(part.data_json.encode(), part_id=part_id, provider=provider)
+    if kind in _MEDIA:
+        media: pb.MediaPart = getattr(part, kind)
+        source = media.WhichOneof("source")
+        return MediaPart(
+            _MEDIA[kind],
+            media.mime_type,
+            data=media.data if source == "data" else None,
+            uri=media.uri if source == "uri" else None,
+            file_id=media.file_id if source == "file_id" else None,
+            name=media.name or None,
+            part_id=part_id,
+            provider=provider,
+        )
+    raise ArgumentInvalidError("content.parts", f"a caller may not send a part of the kind {kind}")
+
+
+def provider_of(provider: pb.Provider) -> Provider:
+    """What only a model's provider understands."""
+    return Provider(
+        provider.name,
+        id=provider.id or None,
+        signature=provider.signature or None,
+        details=parse_strict(provider.details_json) if provider.details_json else None,
+    )

@@ -1,0 +1,175 @@
+"""Events of a thread, and batches of them within what one message may weigh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from google.protobuf.message import Message as ProtoMessage
+
+from clew.v1 import event_pb2 as pb
+from clew.v1 import message_pb2, run_pb2
+from clew_engine import events
+from clew_engine.events import Event, Payload
+from clew_engine.replies import Reply
+from clew_server.rpc.failures import failure_status
+from clew_server.rpc.wire.approvals import to_approval
+from clew_server.rpc.wire.checkpoints import to_checkpoint, to_failure_code
+from clew_server.rpc.wire.messages import to_message, to_usage
+from clew_server.rpc.wire.scalars import MESSAGE_BYTES, VALUE_BYTES, enum_name, timestamp
+
+M = TypeVar("M", bound=ProtoMessage)
+# What surrounds an event in a response: a tag and a length of up to four bytes.
+_AROUND = 6
+
+
+def to_event(event: Event) -> pb.Event:
+    """An event of any kind."""
+    field, translate = _PAYLOADS[type(event.payload)]
+    kind: dict[str, Any] = {field: translate(event.payload)}
+    return pb.Event(
+        thread_id=event.thread_id,
+        thread_uid=event.thread_uid,
+        run_id=event.run_id,
+        version=event.version,
+        last_of_version=event.last_of_version,
+        create_time=timestamp(event.created_at_ms),
+        **kind,
+    )
+
+
+def batches(items: Iterable[M], limit: int = MESSAGE_BYTES) -> Iterator[list[M]]:
+    """The items in order, as many together as a response of `limit` bytes holds."""
+    batch: list[M] = []
+    size = 0
+    for item in items:
+        more = item.ByteSize() + _AROUND
+        if batch and size + more > limit:
+            yield batch
+            batch, size = [], 0
+        batch.append(item)
+        size += more
+    if batch:
+        yield batch
+
+
+def fitting(items: Iterable[M], limit: int) -> list[M]:
+    """As many of the items, from the first, as `limit` bytes hold."""
+    return next(batches(items, limit), [])
+
+
+def to_reply(reply: Reply) -> run_pb2.Reply:
+    """What a completed run gives; without its message where that and the text are too much for one event."""
+    text, message = reply.text, to_message(reply.message) if reply.message else None
+    if message is not None and message.ByteSize() + len(text.encode()) > VALUE_BYTES:
+        message = None
+    return run_pb2.Reply(
+        thread_id=reply.thread_id,
+        thread_uid=reply.thread_uid,
+        run_id=reply.run_id,
+        version=reply.version,
+        text=text,
+        message_id=reply.message.id if reply.message else "",
+        message=message,
+        usage=to_usage(reply.usage),
+        steps=reply.steps,
+    )
+
+
+def _queued(payload: events.RunQueued) -> pb.RunQueued:
+    return pb.RunQueued(ahead=payload.ahead)
+
+
+def _started(payload: events.RunStarted) -> pb.RunStarted:
+    return pb.RunStarted(attempt=payload.attempt)
+
+
+def _text(payload: events.TextDelta) -> pb.TextDelta:
+    return pb.TextDelta(
+        message_id=payload.message_id, part_index=payload.part_index, offset=payload.offset, text=payload.text
+    )
+
+
+def _reasoning(payload: events.ReasoningDelta) -> pb.ReasoningDelta:
+    return pb.ReasoningDelta(
+        message_id=payload.message_id, part_index=payload.part_index, offset=payload.offset, text=payload.text
+    )
+
+
+def _discarded(payload: events.MessageDiscarded) -> pb.MessageDiscarded:
+    return pb.MessageDiscarded(message_id=payload.message_id, code=to_failure_code(payload.failure.code))
+
+
+def _call_started(payload: events.ToolCallStarted) -> pb.ToolCallStarted:
+    call = payload.call
+    return pb.ToolCallStarted(tool_call=message_pb2.ToolCall(id=call.id, name=call.name, arguments_json=call.args))
+
+
+def _call_finished(payload: events.ToolCallFinished) -> pb.ToolCallFinished:
+    return pb.ToolCallFinished(
+        tool_call_id=payload.call_id,
+        name=payload.name,
+        outcome=message_pb2.ToolOutcome.Value(enum_name("TOOL_OUTCOME", payload.outcome)),
+        position=payload.message.position,
+        message=to_message(payload.message),
+    )
+
+
+def _asked(payload: events.ApprovalRequested) -> pb.ApprovalRequested:
+    return pb.ApprovalRequested(approval=to_approval(payload.approval))
+
+
+def _written(payload: events.CheckpointWritten) -> pb.CheckpointWritten:
+    return pb.CheckpointWritten(
+        checkpoint=to_checkpoint(payload.checkpoint),
+        parent_version=payload.checkpoint.parent_version,
+        messages=[to_message(message) for message in payload.messages if not message.tool_results],
+    )
+
+
+def _trimmed(payload: events.LogTrimmed) -> pb.LogTrimmed:
+    return pb.LogTrimmed(oldest_version=payload.oldest_version)
+
+
+def _beat(_: events.Heartbeat) -> pb.Heartbeat:
+    return pb.Heartbeat()
+
+
+def _suspended(payload: events.RunSuspended) -> pb.RunSuspended:
+    return pb.RunSuspended(approvals=fitting(map(to_approval, payload.approvals), VALUE_BYTES))
+
+
+def _completed(payload: events.RunCompleted) -> pb.RunCompleted:
+    return pb.RunCompleted(reply=to_reply(payload.reply))
+
+
+def _failed(payload: events.RunFailed) -> pb.RunFailed:
+    return pb.RunFailed(
+        status=failure_status(payload.failure),
+        code=to_failure_code(payload.failure.code),
+        retryable=payload.failure.retryable,
+        usage=to_usage(payload.usage) if payload.usage else None,
+    )
+
+
+_PAYLOADS: dict[type[Payload], tuple[str, Callable[[Any], Any]]] = {
+    events.RunQueued: ("run_queued", _queued),
+    events.RunStarted: ("run_started", _started),
+    events.TextDelta: ("text_delta", _text),
+    events.ReasoningDelta: ("reasoning_delta", _reasoning),
+    events.MessageDiscarded: ("message_discarded", _discarded),
+    events.ToolCallStarted: ("tool_call_started", _call_started),
+    events.ToolCallFinished: ("tool_call_finished", _call_finished),
+    events.ApprovalRequested: ("approval_requested", _asked),
+    events.CheckpointWritten: ("checkpoint_written", _written),
+    events.LogTrimmed: ("log_trimmed", _trimmed),
+    events.Heartbeat: ("heartbeat", _beat),
+    events.RunSuspended: ("run_suspended", _suspended),
+    events.RunCompleted: ("run_completed", _completed),
+    events.RunFailed: ("run_failed", _failed),
+}
+
+
+def to_events(batch: Sequence[Event]) -> Iterator[list[pb.Event]]:
+    """A batch of the engine's as one list of events or, where they are too much for one response, several."""
+    return batches(map(to_event, batch))

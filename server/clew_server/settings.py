@@ -1,0 +1,93 @@
+"""Settings of a server: flags before the environment (`CLEW_…`) before `clew.toml`."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+CONFIG_FILE = "clew.toml"
+DEFAULT_PORT = 50051
+
+
+class Settings(BaseSettings):
+    """What a server may be told. Times are seconds, sizes bytes."""
+
+    model_config = SettingsConfigDict(env_prefix="CLEW_", extra="ignore", frozen=True)
+    config_file: ClassVar[Path] = Path(CONFIG_FILE)
+
+    storage: str | None = None
+    """Where threads are kept, as a URL; None is a SQLite file of the user's own."""
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = DEFAULT_PORT
+    """0 takes any free one."""
+    socket: Path | None = None
+    """A Unix socket to listen on instead of host and port."""
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    tls_client_ca: Path | None = None
+    """With it, only clients with a certificate by this authority are served."""
+    insecure_public: bool = False
+    """Listen beyond this machine without TLS."""
+    reflection: bool | None = None
+    """None: only where nobody from elsewhere can ask."""
+    on_busy: Literal["wait", "reject", "interrupt"] = "wait"
+    busy_timeout: Annotated[float, Field(ge=0, le=3600)] = 60.0
+    state_limit: Annotated[int, Field(gt=0, le=3_670_016)] = 1 << 20
+    heartbeat: Annotated[float, Field(gt=0, le=15)] = 15.0
+    grace: Annotated[float, Field(ge=0)] = 30.0
+    """How long runs may go on after the server was asked to stop."""
+    stall: Annotated[float, Field(gt=0)] = 60.0
+    """How long a stream's reader may read nothing while there is something to read."""
+    log_format: Literal["auto", "json", "console"] = "auto"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ValueError("TLS needs both a certificate (tls_cert) and its key (tls_key)")
+        if self.tls_client_ca is not None and self.tls_cert is None:
+            raise ValueError("tls_client_ca asks clients for certificates, which takes TLS: set tls_cert and tls_key")
+        return self
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return self.socket is not None or is_loopback(self.host)
+
+    @property
+    def with_reflection(self) -> bool:
+        """Whether to tell callers what the contract is."""
+        return self.is_local if self.reflection is None else self.reflection
+
+    @classmethod
+    def read(cls, flags: dict[str, Any], config: Path | None = None) -> Self:
+        """The settings from all places. Raises pydantic's ValidationError, or an OSError for a named file that is not there."""
+        if config is not None:
+            config.open("rb").close()
+        source = type(cls.__name__, (cls,), {"config_file": config or Path(CONFIG_FILE), "__module__": cls.__module__})
+        settings: Self = source(**{name: value for name, value in flags.items() if value is not None})
+        return settings
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags, environment, file; neither `.env` nor secret folders."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, cls.config_file)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what listens there. A name other than localhost may be anything."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
