@@ -1,0 +1,48 @@
+"""How a command calls a server: which one, and what becomes of a refusal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
+
+import typer
+
+from clew_server.cli.output import print_error
+
+if TYPE_CHECKING:
+    from clew import ClewError, Client
+
+T = TypeVar("T")
+
+DEFAULT_TARGET = "localhost:50051"
+Target = Annotated[
+    str, typer.Option("--target", "-t", envvar="CLEW_TARGET", metavar="HOST:PORT", help="The server to talk to.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def call(target: str, work: Callable[[Client], Awaitable[T]], *, as_json: bool = False) -> T:
+    """Do the work with a client; what a server refuses ends the command with one line and exit code 1."""
+    import asyncio  # noqa: PLC0415  half a second of imports, for commands that need a server
+
+    from clew import ClewError, Client  # noqa: PLC0415
+
+    async def connected() -> T:
+        async with Client(target) as client:
+            return await work(client)
+
+    try:
+        return asyncio.run(connected())
+    except ClewError as error:
+        refuse(error, target, as_json=as_json)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def refuse(error: ClewError, target: str, *, as_json: bool = False) -> NoReturn:
+    """End the command with an error."""
+    print_error(error, as_json=as_json)
+    if error.code == "unavailable" and not as_json:
+        sys.stderr.write(f"clew: is a server at {target}? `clew serve APP.py` starts one, --target names another\n")
+    raise typer.Exit(1) from None

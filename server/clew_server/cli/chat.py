@@ -1,0 +1,80 @@
+"""`clew chat`: a conversation with an app, in a terminal or through a pipe."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clew_server.cli.calls import DEFAULT_TARGET, Target, refuse
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from clew import Client
+
+HELP = """Talk with an app. Text streams as it comes; tool calls are shown, and approvals asked for, as they happen.
+
+Ctrl-C stops the answer (it is saved), /retry continues it, /help lists the other commands. The conversation is kept on the server under
+--thread; without one it gets a new id.
+
+From a pipe each line is a turn, or the answer to an approval: approve, reject WHY, edit JSON, later. Exit code 0: every turn was completed;
+1: one was refused or failed; 3: an approval waits.
+
+For example:
+
+  clew chat support
+
+  clew chat support --thread ticket-7 --actor ada
+
+  printf 'Please refund A-1001\\napprove\\n' | clew chat support
+"""
+
+
+def chat(
+    app: Annotated[str, typer.Argument(metavar="APP", help="Its name; not needed where the server has only one.")] = "",
+    thread: Annotated[str, typer.Option(metavar="ID", help="The thread to go on with, or to begin.")] = "",
+    target: Target = DEFAULT_TARGET,
+    actor: Annotated[str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="On whose behalf.")] = "",
+) -> None:
+    """The command."""
+    import asyncio  # noqa: PLC0415  help needs neither
+
+    from clew import ClewError  # noqa: PLC0415
+
+    with asyncio.Runner() as runner:
+        try:
+            code = _converse(runner, target, app, thread or f"chat-{secrets.token_hex(4)}", actor)
+        except ClewError as error:
+            refuse(error, target)
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            code = 130
+    raise typer.Exit(code)
+
+
+def _converse(runner: asyncio.Runner, target: str, app: str, thread_id: str, actor: str) -> int:
+    from clew_server.cli.conversation import Conversation  # noqa: PLC0415
+
+    client = runner.run(_connect(target))
+    try:
+        name = app or runner.run(_only_app(client))
+        conversation = Conversation(runner, client, client.app(name).thread(thread_id, actor))
+        conversation.greet(name)
+        return conversation.run()
+    finally:
+        runner.run(client.close())
+
+
+async def _connect(target: str) -> Client:
+    from clew import Client  # noqa: PLC0415
+
+    return Client(target)
+
+
+async def _only_app(client: Client) -> str:
+    names = [app.name for app in await client.apps.list()]
+    if len(names) != 1:
+        there = ", ".join(names) or "none"
+        raise typer.BadParameter(f"say which app to talk with; the server has: {there}", param_hint="APP")
+    return names[0]

@@ -1,0 +1,230 @@
+"""`clew threads`: look at threads, and change them."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clew_server.cli.calls import DEFAULT_TARGET, AsJson, Target, call
+from clew_server.cli.output import moment, one_line, plain, print_fields, print_json, print_table, say, status_text
+from clew_server.cli.thread_view import checkpoint_id_of, print_history, print_messages, standing
+
+if TYPE_CHECKING:
+    from clew import Client, ThreadInfo
+
+threads = typer.Typer(no_args_is_help=True, help="Look at threads, and change them.")
+ThreadId = Annotated[str, typer.Argument(metavar="THREAD", help="The thread's id.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most that many.")]
+
+
+class StatusChoice(StrEnum):
+    """How a thread's head may stand."""
+
+    IN_PROGRESS = "in_progress"
+    SUSPENDED = "suspended"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+class OrderChoice(StrEnum):
+    """What comes first in a list."""
+
+    CREATED = "create_time"
+    UPDATED = "update_time"
+
+
+@threads.command("list")
+def list_threads(
+    app: Annotated[str, typer.Option(help="Only this app's.")] = "",
+    user: Annotated[str, typer.Option(help="Only this user's.")] = "",
+    status: Annotated[StatusChoice | None, typer.Option(help="Only those that stand so.")] = None,
+    query: Annotated[str, typer.Option("--query", "-q", help="Only those whose id or name has this in it.")] = "",
+    order: Annotated[OrderChoice, typer.Option(help="Which time puts a thread first.")] = OrderChoice.CREATED,
+    limit: Limit = 20,
+    as_json: AsJson = False,
+    target: Target = DEFAULT_TARGET,
+) -> None:
+    """List threads, newest first. With --json: one thread a line.
+
+    For example:
+
+      clew threads list --status suspended
+
+      clew threads list --app support --order update_time --json
+    """
+
+    async def work(client: Client) -> list[ThreadInfo]:
+        standing_so = status.value if status else ""
+        listing = client.threads.list
+        return await listing(limit, app=app, user_id=user, status=standing_so, query=query, order=order.value)
+
+    found = call(target, work, as_json=as_json)
+    if as_json:
+        for info in found:
+            print_json(info)
+        return
+    rows = [
+        (
+            info.thread_id,
+            info.app,
+            status_text(standing(info)),
+            info.version,
+            info.pending_approvals or "",
+            moment(info.updated_at_ms),
+        )
+        for info in found
+    ]
+    print_table(("thread", "app", "status", "version>", "waits>", "updated"), rows, empty="no threads")
+
+
+@threads.command()
+def show(thread: ThreadId, as_json: AsJson = False, target: Target = DEFAULT_TARGET) -> None:
+    """Show one thread: how it stands, its state, and what it waits for.
+
+    For example:
+
+      clew threads show ticket-7 --json
+    """
+
+    async def work(client: Client) -> tuple[Any, Any, Any]:
+        handle = client.thread(thread)
+        return await handle.info(), await handle.state(), await client.approvals.list(thread_id=thread)
+
+    info, state, waiting = call(target, work, as_json=as_json)
+    if as_json:
+        print_json({**plain(info), "state": state, "approvals": plain(waiting)})
+        return
+    print_fields(
+        {
+            "thread": info.thread_id,
+            "app": info.app,
+            "name": info.name,
+            "user": info.user_id,
+            "status": status_text(standing(info)),
+            "version": info.version,
+            "run": f"{info.run.run_id}, attempt {info.run.attempt}" if info.run else "",
+            "created": moment(info.created_at_ms),
+            "updated": moment(info.updated_at_ms),
+            "metadata": one_line(info.metadata, 2000) if info.metadata else "",
+            "state": one_line(state, 2000) if state else "",
+            **{
+                f"waits for {each.tool or 'a value'}": f"{one_line(each.arguments, 400)} ({each.id})"
+                for each in waiting
+            },
+        }
+    )
+
+
+@threads.command()
+def history(thread: ThreadId, limit: Limit = 20, as_json: AsJson = False, target: Target = DEFAULT_TARGET) -> None:
+    """List a thread's checkpoints, newest first. With --json: one checkpoint a line.
+
+    For example:
+
+      clew threads history ticket-7 --limit 5
+    """
+    found = call(target, lambda client: client.thread(thread).history(limit), as_json=as_json)
+    if as_json:
+        for checkpoint in found:
+            print_json(checkpoint)
+    else:
+        print_history(found)
+
+
+@threads.command()
+def messages(
+    thread: ThreadId,
+    reasoning: Annotated[bool, typer.Option("--reasoning", help="Also what the model thought.")] = False,
+    as_json: AsJson = False,
+    target: Target = DEFAULT_TARGET,
+) -> None:
+    """Show the conversation. With --json: one message a line.
+
+    For example:
+
+      clew threads messages ticket-7 --json
+    """
+    found = call(target, lambda client: client.thread(thread).messages(reasoning=reasoning), as_json=as_json)
+    if as_json:
+        for message in found:
+            print_json(message)
+    else:
+        print_messages(found)
+
+
+@threads.command()
+def rewind(
+    thread: ThreadId,
+    place: Annotated[str, typer.Argument(metavar="VERSION", help="A version of the history, or a checkpoint's id.")],
+    as_json: AsJson = False,
+    target: Target = DEFAULT_TARGET,
+) -> None:
+    """Go back to an older checkpoint. Nothing is erased: the newer ones stay stored.
+
+    For example:
+
+      clew threads rewind ticket-7 12
+    """
+
+    async def work(client: Client) -> Any:
+        handle = client.thread(thread)
+        return await handle.rewind(await checkpoint_id_of(handle, place))
+
+    written = call(target, work, as_json=as_json)
+    if as_json:
+        print_json(written)
+    else:
+        say(f"version {written['version']} continues {place} ({written['status']})")
+
+
+@threads.command()
+def copy(
+    thread: ThreadId,
+    copy_id: Annotated[str, typer.Argument(metavar="COPY", help="The id of the copy.")],
+    at: Annotated[str, typer.Option(metavar="VERSION", help="The last version to take; without it, the newest.")] = "",
+    as_json: AsJson = False,
+    target: Target = DEFAULT_TARGET,
+) -> None:
+    """Copy a thread to a new one that owns all it has.
+
+    For example:
+
+      clew threads copy ticket-7 ticket-7-again --at 12
+    """
+
+    async def work(client: Client) -> Any:
+        handle = client.thread(thread)
+        return await handle.copy(copy_id, await checkpoint_id_of(handle, at) if at else None)
+
+    info = call(target, work, as_json=as_json)
+    if as_json:
+        print_json(info)
+    else:
+        say(f"{thread} is copied to {info.thread_id} at version {info.version}")
+
+
+@threads.command()
+def delete(
+    thread: ThreadId,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+    target: Target = DEFAULT_TARGET,
+) -> None:
+    """Delete a thread and all that belongs to it, for good and at once.
+
+    For example:
+
+      clew threads delete ticket-7 --yes
+    """
+    if not yes:
+        if not sys.stdin.isatty():
+            raise typer.BadParameter("say --yes: nobody can be asked here", param_hint="--yes")
+        typer.confirm(f"Delete thread {thread} for good?", abort=True)
+    existed = call(target, lambda client: client.thread(thread).delete(), as_json=as_json)
+    if as_json:
+        print_json({"thread_id": thread, "existed": existed})
+    else:
+        say(f"{thread} is deleted" if existed else f"there was no thread {thread}")
