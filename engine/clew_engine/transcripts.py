@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
+from itertools import takewhile
 
 from clew_engine.messages import Message, ToolCallPart
 
@@ -58,10 +59,6 @@ class Transcript:
         if asked is None:
             return []
         first = asked.position + 1
-        closed = {
-            result.tool_call_id
-            for message in reversed(self._messages)
-            if message.position > asked.position
-            for result in message.tool_results
-        }
+        following = takewhile(lambda message: message.position >= first, reversed(self._messages))
+        closed = {result.tool_call_id for message in following for result in message.tool_results}
         return [(first + index, call) for index, call in enumerate(asked.tool_calls) if call.id not in closed]
