@@ -1,0 +1,33 @@
+"""A conversation with a real small model, streamed over gRPC, and remembered after the server was started anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from clew import Client
+from clew_engine import Agent, open_model
+from tests.models.real_model import ASKS, MODEL, NAME, TELLS
+from tests.support.serving import serving
+
+
+def agent(url: str) -> Agent:
+    """An agent on the real model, made anew for each server."""
+    return Agent("friend", model=open_model(MODEL, base_url=url, temperature=0, max_tokens=60, seed=1))
+
+
+async def test_a_real_model_remembers_the_turn_before_the_server_was_restarted(
+    real_model_url: str, tmp_path: Path
+) -> None:
+    database = f"sqlite://{tmp_path / 'clew.db'}"
+    streamed: list[str] = []
+    async with serving([agent(real_model_url)], database) as served, Client(served.target) as client:
+        async for event in client.app("friend").thread("t").stream(TELLS):
+            if event.type == "text_delta":
+                streamed.append(event.payload.text)
+    assert len(streamed) > 2
+    async with serving([agent(real_model_url)], database) as served, Client(served.target) as client:
+        thread = client.app("friend").thread("t")
+        assert (await thread.messages())[1]["content"][0]["text"] == "".join(streamed)
+        reply = await thread.send(ASKS)
+    assert NAME in reply.text
+    assert reply.usage.output_tokens > 2
