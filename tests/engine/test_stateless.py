@@ -7,7 +7,7 @@ import asyncio
 from clew_engine import Agent, OfflineModel, RunOptions, Storage, tool
 from clew_engine.events import RunCompleted, RunSuspended
 from clew_engine.messages import TextPart
-from clew_engine.models.offline import otherwise
+from clew_engine.models.offline_rules import otherwise
 from clew_engine.stateless import send_stateless
 from clew_engine.streams import EventStream
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from clew_engine import Agent, OfflineModel, tool
-from clew_engine.models.offline import otherwise
-from clew_engine.models.offline_rules import after, when
+from clew_engine.models.offline_rules import after, otherwise, when
 
 
 @tool

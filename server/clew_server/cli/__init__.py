@@ -1,0 +1,88 @@
+"""The command `clew`. A command's module is imported when it is called: `clew --help` knows them by this table alone."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+import typer.main
+from typer.core import TyperGroup
+
+# Name, where it is (a function, or a Typer of several), and its line in the help.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "serve": ("clew_server.cli.serve:serve", "Serve the agents of a module or file."),
+    "chat": ("clew_server.cli.chat:chat", "Talk with an app."),
+    "threads": ("clew_server.cli.threads:threads", "Look at threads, and change them."),
+    "approvals": ("clew_server.cli.approvals:approvals", "The inbox of what waits for people, across threads."),
+    "apps": ("clew_server.cli.apps:apps", "List the apps that a server runs."),
+}
+
+
+class LazyCommands(TyperGroup):
+    """Lists commands by the table, and imports the one that is called."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """What the help shows of a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        stub = typer.Typer(help=COMMANDS[cmd_name][1])
+        stub.command(name=cmd_name, help=COMMANDS[cmd_name][1])(_nothing)
+        return typer.main.get_command(stub)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command itself, for it is called now."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, _loaded(name) if name else command, rest
+
+
+app = typer.Typer(
+    name="clew",
+    cls=LazyCommands,
+    no_args_is_help=True,
+    add_completion=False,
+    help="Durable threads for agents and workflows, served over gRPC.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version  # noqa: PLC0415  only for who asks
+
+        typer.echo(f"clew {version('clew-server')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """The entry of the command `clew`."""
+    app()
+
+
+def _loaded(name: str) -> Any:
+    place, line = COMMANDS[name]
+    module, _, attribute = place.partition(":")
+    found = getattr(import_module(module), attribute)
+    parent = typer.Typer(add_completion=False, help=line)
+    if isinstance(found, typer.Typer):
+        parent.add_typer(found, name=name)
+        group: Any = typer.main.get_command(parent)
+        return group.commands[name]
+    parent.command(name=name, help=getattr(import_module(module), "HELP", None))(found)
+    return typer.main.get_command(parent)
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,94 @@
+"""`clew serve`: the agents of a module or file behind the contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_TLS = "TLS"
+_MORE = "More"
+
+
+def serve(
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TARGET",
+            help="A file (agents.py), a module (shop.agents), or one of its agents (shop.agents:support).",
+        ),
+    ],
+    storage: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Where threads are kept: sqlite://FILE, memory://. Without it: a file of your own."
+        ),
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(help="The address to listen on: 127.0.0.1 unless you say otherwise.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(help="The port: 50051 unless you say otherwise; 0 takes any free one.")
+    ] = None,
+    socket: Annotated[Path | None, typer.Option(help="A Unix socket to listen on instead.")] = None,
+    port_file: Annotated[Path | None, typer.Option(help="Write the port to this file when it is ready.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Say what is served in one line of JSON.")] = False,
+    tls_cert: Annotated[Path | None, typer.Option(help="Certificate, PEM.", rich_help_panel=_TLS)] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Its key, PEM.", rich_help_panel=_TLS)] = None,
+    tls_client_ca: Annotated[
+        Path | None,
+        typer.Option(help="Serve only clients with a certificate by this authority, PEM.", rich_help_panel=_TLS),
+    ] = None,
+    insecure_public: Annotated[
+        bool | None,
+        typer.Option("--insecure-public", help="Listen beyond this machine without TLS.", rich_help_panel=_TLS),
+    ] = None,
+    reflection: Annotated[
+        bool | None, typer.Option(help="Tell callers the contract; on for this machine alone.", rich_help_panel=_MORE)
+    ] = None,
+    on_busy: Annotated[
+        str | None,
+        typer.Option(help="What calls do at a busy thread: wait, reject or interrupt.", rich_help_panel=_MORE),
+    ] = None,
+    busy_timeout: Annotated[
+        float | None, typer.Option(help="How long they wait, in seconds.", rich_help_panel=_MORE)
+    ] = None,
+    grace: Annotated[
+        float | None, typer.Option(help="How long runs may go on after SIGTERM, in seconds.", rich_help_panel=_MORE)
+    ] = None,
+    log_format: Annotated[str | None, typer.Option(help="auto, json or console.", rich_help_panel=_MORE)] = None,
+    log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.", rich_help_panel=_MORE)] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A file of settings; clew.toml where there is one.", rich_help_panel=_MORE)
+    ] = None,
+) -> None:
+    """Serve agents over gRPC, until SIGTERM or Ctrl-C. A second one stops at once.
+
+    Every option is also a setting: in the environment (CLEW_PORT=…), or in clew.toml (port = …). Flags go before the environment before the file.
+
+    For example:
+
+      clew serve examples/support.py
+
+      clew serve shop.agents:support --storage sqlite:///var/lib/clew/shop.db --port 7000
+    """
+    from clew_server.cli.running import run  # noqa: PLC0415  the server's libraries take a second to import
+
+    flags = {
+        "storage": storage,
+        "host": host,
+        "port": port,
+        "socket": socket,
+        "tls_cert": tls_cert,
+        "tls_key": tls_key,
+        "tls_client_ca": tls_client_ca,
+        "insecure_public": insecure_public,
+        "reflection": reflection,
+        "on_busy": on_busy,
+        "busy_timeout": busy_timeout,
+        "grace": grace,
+        "log_format": log_format,
+        "log_level": log_level,
+    }
+    run(targets, flags, config=config, port_file=port_file, as_json=as_json)
