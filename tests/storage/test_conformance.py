@@ -68,4 +68,4 @@ def test_the_model_catches_a_broken_backend(broken: type[MemoryThreads]) -> None
         return backend
 
     with pytest.raises(Exception):  # noqa: B017, PT011 - hypothesis wraps what it found
-        hold_to_model(make, histories=400, shrink=False)
+        hold_to_model(lambda: make, histories=400, shrink=False)

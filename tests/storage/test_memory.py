@@ -23,4 +23,4 @@ class TestMemory(BackendPromises):
 
 
 def test_random_histories_equal_the_model() -> None:
-    hold_to_model(lambda: open_storage("memory://"))
+    hold_to_model(lambda: lambda: open_storage("memory://"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import ClassVar
@@ -32,4 +33,4 @@ class TestSqliteInMemory(BackendPromises):
 
 def test_random_histories_equal_the_model(tmp_path: Path) -> None:
     numbers = count()
-    hold_to_model(lambda: open_storage(f"sqlite://{tmp_path}/{next(numbers)}.db"))
+    hold_to_model(lambda: partial(open_storage, f"sqlite://{tmp_path}/{next(numbers)}.db"), reopens=True)

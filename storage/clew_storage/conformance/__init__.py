@@ -13,7 +13,7 @@ hypothesis:
             return lambda: MyBackend(tmp_path / "db")  # every call opens the same database
 
     def test_random_histories_equal_the_model():
-        hold_to_model(lambda: MyBackend(None))  # every call makes an empty database
+        hold_to_model(lambda: functools.partial(MyBackend, new_path()))  # a new database each time
 
 A category is the only way to leave a test out, and each needs its reason.
 """

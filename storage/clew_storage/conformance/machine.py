@@ -13,23 +13,19 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from clew_storage.conformance.examples import NOW, a_request, a_thread, an_approval
+from clew_storage.conformance.categories import MakeBackend
+from clew_storage.conformance.draws import draw_write, often, requests, texts
+from clew_storage.conformance.examples import NOW, a_request, a_thread
 from clew_storage.conformance.model import Model, Thread, ranges, spelled
 from clew_storage.errors import LeaseBusy, StorageError
-from clew_storage.port import Backend
 from clew_storage.records import (
-    ApprovalDecision,
-    ApprovalState,
     CheckpointRecord,
     Grant,
     InfoChange,
-    MessageRecord,
     RequestRecord,
     Source,
-    StateChange,
     Status,
     ThreadFilter,
-    ThreadInfo,
     ThreadKey,
     Write,
 )
@@ -37,28 +33,19 @@ from clew_storage.records import (
 T = TypeVar("T")
 KEYS = [ThreadKey("acme", "a"), ThreadKey("acme", "b"), ThreadKey("acme", "c"), ThreadKey("umbrella", "a")]
 keys = st.sampled_from(KEYS)
-requests = st.none() | st.integers(1, 6)
-often = st.sampled_from([True, True, True, True, True, True, False])
-texts = st.sampled_from(["", "x", "y"])
-state_changes = st.builds(
-    StateChange,
-    replaced=st.dictionaries(st.sampled_from("abc"), st.sampled_from([b"1", b"9007199254740993", b'"\\u0000"'])),
-    # Keys of arrays are never replaced, so that the model need not parse JSON.
-    appended=st.dictionaries(st.sampled_from("xyz"), st.lists(st.sampled_from([b"1", b"[]"]), max_size=3).map(tuple)),
-    removed=st.lists(st.sampled_from("abcxyz"), max_size=2, unique=True).map(tuple),
-)
 
 
 class StorageMachine(RuleBasedStateMachine):
-    """One backend and one model; `make` and `reopens` are given by `hold_to_model`."""
+    """One backend and one model; `make_database` and `reopens` are given by `hold_to_model`."""
 
-    make: Callable[[], Backend]
+    make_database: Callable[[], MakeBackend]
     reopens = False
 
     def __init__(self) -> None:
         super().__init__()
         self.runner = asyncio.Runner()
-        self.backend = type(self).make()
+        self.make_backend = type(self).make_database()
+        self.backend = self.make_backend()
         self.runner.run(self.backend.open())
         self.model = Model()
         self.grants: dict[ThreadKey, list[Grant]] = {key: [] for key in KEYS}
@@ -117,7 +104,8 @@ class StorageMachine(RuleBasedStateMachine):
             self.acquire(key)
         if not self.grants[key]:
             return
-        write = self._draw_write(key, data, fresh=fresh, right=right)
+        grant = self.grants[key][-1] if fresh else data.draw(st.sampled_from(self.grants[key][-2:]))
+        write = draw_write(data.draw, grant, self.model.threads.get(key), now=self.now(), count=self.count, right=right)
         got = self.outcome(self.backend.threads.append(write))
         refusal = self.model.append(write)
         if refusal is not None:
@@ -127,48 +115,6 @@ class StorageMachine(RuleBasedStateMachine):
         thread = self.model.threads[key]
         assert (got.thread.head_version, got.thread.uid, got.thread.info) == (thread.head, thread.uid, thread.info)
         assert got.cancel_requested == (thread.cancel is not None)
-
-    def _draw_write(self, key: ThreadKey, data: st.DataObject, *, fresh: bool, right: bool) -> Write:
-        thread = self.model.threads.get(key)
-        head = thread.head if thread else 0
-        uid = thread.uid if thread else f"uid-{self.count}"
-        expected = head if right else data.draw(st.integers(0, head + 1))
-        version, now = expected + 1, self.now()
-        fork_of = data.draw(st.none() | st.integers(1, max(head, 1) + (not right)))
-        in_run = data.draw(st.integers(1, 2))
-        checkpoint = CheckpointRecord(
-            version, expected if fork_of is None else fork_of, in_run, 1, data.draw(st.sampled_from(Status)),
-            data.draw(st.sampled_from(Source)), version, version, now, b'{"n":%d}' % self.count,
-        )  # fmt: skip
-        pending = [asked.id for asked in thread.pending()] if thread else []
-        decided = data.draw(st.lists(st.sampled_from([*pending, *(["unknown"] if not right else [])]), unique=True)
-                            if pending or not right else st.just([]))  # fmt: skip
-        return Write(
-            key=key,
-            uid=uid if right else data.draw(st.sampled_from([uid, "another"])),
-            epoch=self.grants[key][-1].epoch if fresh else data.draw(st.sampled_from(self.grants[key][-2:])).epoch,
-            expected_version=expected,
-            checkpoint=checkpoint,
-            info=ThreadInfo(app="app", user_id=data.draw(texts)) if expected == 0 else None,
-            messages=self._draw_messages(version, now, data),
-            state=data.draw(st.none() | state_changes),
-            approvals=tuple(
-                an_approval(version, number, id=f"{uid}.{self.count}.{number}", key=key, uid=uid, created_at_ms=now)
-                for number in range(data.draw(st.integers(0, 2)))
-            ),
-            decisions=tuple(ApprovalDecision(name, ApprovalState.APPROVED, b"{}") for name in decided),
-            void_approvals=data.draw(st.booleans()),
-            request=self.request(data.draw(requests), uid, version),
-            fork_of=fork_of,
-        )
-
-    def _draw_messages(self, version: int, now: int, data: st.DataObject) -> tuple[MessageRecord, ...]:
-        positions = data.draw(st.lists(st.integers(0, 12), max_size=3, unique=True))
-        return tuple(
-            MessageRecord(f"m{version}.{number}" if number != 1 else f"own-{self.count}", version, position, "user",
-                          now, b"%d" % self.count)
-            for number, position in enumerate(positions)
-        )  # fmt: skip
 
     @rule(key=keys, name=st.none() | texts, user=st.none() | texts, create=st.booleans(), request=requests, right=often)
     def change_info(
@@ -241,7 +187,7 @@ class StorageMachine(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         self.run(self.backend.close())
-        self.backend = type(self).make()
+        self.backend = self.make_backend()
         self.run(self.backend.open())
         self.model.held.clear()
 
@@ -308,19 +254,19 @@ class StorageMachine(RuleBasedStateMachine):
 
 
 def hold_to_model(
-    make: Callable[[], Backend], *, reopens: bool = False, histories: int = 20, shrink: bool = True
+    make_database: Callable[[], MakeBackend], *, reopens: bool = False, histories: int = 20, shrink: bool = True
 ) -> None:
-    """Run random histories on backends that `make` gives and compare each step with the model.
+    """Run random histories and compare the backend with the model after each step.
 
-    With `reopens` a history also closes its database and opens it again: `make` then gives the database that was opened
-    last, and a new one only after `make` was told to by the caller's own means. The environment's `CLEW_FAULTS=full` asks
-    for 500 histories of 50 steps; otherwise there are `histories` of 25. What fails is made small before it is shown, unless `shrink` is
-    False because it is expected.
+    Each history has an empty database of its own, and each call of what `make_database` returns is a backend on it;
+    with `reopens` a history also closes it and opens it again. The environment's `CLEW_FAULTS=full` asks for 500
+    histories of 50 steps; otherwise there are `histories` of 25. What fails is made small before it is shown, unless
+    `shrink` is False because it is expected.
     """
     full = os.environ.get("CLEW_FAULTS") == "full"
-    machine = type("Machine", (StorageMachine,), {"make": staticmethod(make), "reopens": reopens})
+    given = {"make_database": staticmethod(make_database), "reopens": reopens}
     run_state_machine_as_test(
-        machine,
+        type("Machine", (StorageMachine,), given),
         settings=settings(
             max_examples=500 if full else histories,
             stateful_step_count=50 if full else 25,
