@@ -19,11 +19,9 @@ async def test_a_real_model_remembers_the_turn_before_the_server_was_restarted(
     real_model_url: str, tmp_path: Path
 ) -> None:
     database = f"sqlite://{tmp_path / 'clew.db'}"
-    streamed: list[str] = []
     async with serving([agent(real_model_url)], database) as served, Client(served.target) as client:
-        async for event in client.app("friend").thread("t").stream(TELLS):
-            if event.type == "text_delta":
-                streamed.append(event.payload.text)
+        events = [event async for event in client.app("friend").thread("t").stream(TELLS)]
+    streamed = [event.payload.text for event in events if event.type == "text_delta"]
     assert len(streamed) > 2
     async with serving([agent(real_model_url)], database) as served, Client(served.target) as client:
         thread = client.app("friend").thread("t")
