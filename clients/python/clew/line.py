@@ -34,12 +34,15 @@ class Line(Generic[Resp]):
         if self._reading is None:
             self._reading = asyncio.get_running_loop().create_task(self._next())
         reading = self._reading
-        done, _ = await asyncio.wait((reading,), timeout=silence)
-        if not done:
+        if not (await asyncio.wait((reading,), timeout=silence))[0]:
             raise SilentError
         if self._reading is reading:
             self._reading = None
-        return None if reading.cancelled() else reading.result()
+        try:
+            return None if reading.cancelled() else reading.result()
+        finally:
+            # An error's traceback holds this frame, and the task holds the error: the call would live until the garbage is collected.
+            del reading
 
     def close(self) -> None:
         """Give the call up. Not to be read afterwards."""
