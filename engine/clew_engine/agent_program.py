@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from clew_engine import ids
-from clew_engine.approvals import Approval, ApprovalKind, Choice, Decision
+from clew_engine.approvals import Approval, ApprovalKind, Choice, Decision, Question
 from clew_engine.calls import DECIDED, INTENTS, OUTCOMES, CallStep, plan_calls
 from clew_engine.checkpoints import Call, Failure
 from clew_engine.drafts import Draft, DraftMessage
@@ -95,6 +95,12 @@ class AgentProgram:
                 outcomes[approval.subject] = row
         changed = {**continuation, DECIDED: decided, OUTCOMES: outcomes, INTENTS: intents}
         return {name: value for name, value in changed.items() if value}
+
+    def questions(self, continuation: Mapping[str, Any], transcript: Transcript) -> Sequence[Question]:
+        """The calls that a person is to be asked about."""
+        if continuation.get("do") != "tools":
+            return ()
+        return plan_calls(transcript.open_calls(), continuation, self.tools, self.gated).questions
 
     def once_calls(self, continuation: Mapping[str, Any], transcript: Transcript) -> frozenset[str]:
         """Open calls of tools that are declared `once`."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from clew_engine.approvals import ApprovalKind, Question, view_approval
+from clew_engine.approvals import Approval, Question, view_approval
 from clew_engine.checkpoints import Failure, decode_body
 from clew_engine.drafts import Draft
 from clew_engine.log_events import view_message
@@ -36,12 +37,14 @@ async def fork_draft(
     if once and target.version < head_version:
         started = await _started_after(storage, key, uid, target.version)
         continuation = program.meet_started(body.next, once & started)
-    failed = target.status is Status.IN_PROGRESS
+    questions = await _questions(storage, key, uid, target, program, transcript)
+    # A thread that waits for nothing could not be answered: it is failed then, and a retry asks or goes on.
+    failed = target.status is Status.IN_PROGRESS or (target.status is Status.SUSPENDED and not questions)
     return Draft(
         Source.FORK,
         Status.FAILED if failed else target.status,
         next=continuation,
-        questions=await _questions(storage, key, uid, target),
+        questions=questions,
         void_approvals=True,
         failure=_REWOUND if failed else body.failure,
         usage=body.usage,
@@ -65,32 +68,36 @@ async def _started_after(storage: Storage, key: ThreadKey, uid: str, version: in
                 started.update(call.id for call in decode_body(entry.checkpoint.body).started)
 
 
-async def _questions(storage: Storage, key: ThreadKey, uid: str, target: CheckpointRecord) -> tuple[Question, ...]:
+async def _questions(
+    storage: Storage, key: ThreadKey, uid: str, target: CheckpointRecord, program: Program, transcript: Transcript
+) -> tuple[Question, ...]:
     """What waited at the target, asked anew: of a suspend all it asked, of a decision what it left open."""
     if target.status is not Status.SUSPENDED:
         return ()
     body = decode_body(target.body)
     if body.waiting:
         found = [await storage.backend.approvals.get_approval(key.tenant, each) for each in body.waiting]
-        records = [record for record in found if record is not None]
+        records = [record for record in found if record is not None and record.key == key]
     else:
         log = await storage.backend.threads.read_log(key, uid, after_version=target.version - 1, limit=1, max_bytes=1)
         records = [record for entry in log for record in entry.approvals]
-    asked = [view_approval(record) for record in records]
-    return tuple(
-        Question(
-            kind=ApprovalKind(each.kind),
-            subject=each.subject,
-            tool=each.tool,
-            arguments=each.arguments,
-            prompt=each.prompt,
-            schema=each.schema,
-            requested_by=each.requested_by,
-            expires_at_ms=_renewed(storage, each.created_at_ms, each.expires_at_ms),
-        )
-        for each in asked
+    if records:
+        return tuple(_anew(storage, view_approval(record)) for record in records)
+    # Its line was copied, and what was asked there is the other thread's.
+    ttl = program.approval_ttl_s
+    until = None if ttl is None else storage.now_ms() + int(ttl * 1000)
+    return tuple(replace(question, expires_at_ms=until) for question in program.questions(body.next, transcript))
+
+
+def _anew(storage: Storage, asked: Approval) -> Question:
+    until = asked.expires_at_ms
+    return Question(
+        kind=asked.kind,
+        subject=asked.subject,
+        tool=asked.tool,
+        arguments=asked.arguments,
+        prompt=asked.prompt,
+        schema=asked.schema,
+        requested_by=asked.requested_by,
+        expires_at_ms=None if until is None else storage.now_ms() + until - asked.created_at_ms,
     )
-
-
-def _renewed(storage: Storage, created_at_ms: int, expires_at_ms: int | None) -> int | None:
-    return None if expires_at_ms is None else storage.now_ms() + expires_at_ms - created_at_ms

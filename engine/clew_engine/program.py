@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from clew_engine.approvals import Approval, Decision
+from clew_engine.approvals import Approval, Decision, Question
 from clew_engine.checkpoints import Call
 from clew_engine.options import Limits
 from clew_engine.transcripts import Transcript
@@ -54,6 +54,10 @@ class Program(Protocol):
         self, continuation: Mapping[str, Any], answers: Sequence[tuple[Approval, Decision]]
     ) -> Mapping[str, Any]:
         """The continuation with these answers in it. Raises ArgumentInvalidError for one that does not fit."""
+        ...
+
+    def questions(self, continuation: Mapping[str, Any], transcript: Transcript) -> Sequence[Question]:
+        """What a run that is suspended here waits for, read off the continuation alone."""
         ...
 
     def once_calls(self, continuation: Mapping[str, Any], transcript: Transcript) -> frozenset[str]:

@@ -201,7 +201,7 @@ class _Watch:
         waiting: list[Approval] = []
         for approval_id in decode_body(entry.checkpoint.body).waiting:
             found = await self._storage.backend.approvals.get_approval(self._key.tenant, approval_id)
-            if found is not None:
+            if found is not None and found.key == self._key:
                 waiting.append(view_approval(found))
         return events_of(self._key, self._uid, entry, waiting)
 

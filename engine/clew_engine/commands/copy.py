@@ -13,6 +13,7 @@ from clew_engine.errors import (
     CheckpointNotFoundError,
     TargetExistsError,
     ThreadNotFoundError,
+    expect_version,
 )
 from clew_engine.forks import fork_draft
 from clew_engine.log_events import events_of
@@ -43,6 +44,7 @@ async def copy(
     head = await storage.backend.threads.get_head(source)
     if head is None or head.checkpoint is None:
         raise ThreadNotFoundError(source.thread_id)
+    expect_version(source.thread_id, mutation.expected_version, head.thread.head_version)
     base = await _base(storage, source, head, checkpoint_id)
     program = programs(head.thread.info.app)
     draft = await fork_draft(storage, source, head.thread.uid, base, program, head.thread.head_version)
