@@ -68,9 +68,11 @@ def _record(call: ToolContext, name: str, order_id: str, amount: float | None = 
 
 
 def _rules() -> list[Rule]:
-    refunded = after("refund", outcome="done").say("Done: {result.refunded} for order {result.order_id} is on its way")
+    refunded = after("refund", outcome="done")
     if os.environ.get("CLEW_HOLD"):  # a demonstration stops in the middle of this answer
-        refunded = refunded.hang()
+        refunded = refunded.say("Done: {result.refunded} for order {result.order_id} is").hang()
+    else:
+        refunded = refunded.say("Done: {result.refunded} for order {result.order_id} is on its way to you.")
     return [
         when(r"\b(?P<order_id>A-\d+)")
         .say("Let me look at order {order_id}.")
@@ -84,7 +86,7 @@ def _rules() -> list[Rule]:
         after("ship_replacement").say("A new {result.item} arrives in {result.arrives_in_days} days."),
         after("refund", outcome="rejected").say("The refund was not approved. {result}"),
         after("refund", is_error=True).say("The refund did not go through. {result}"),
-        refunded.say(" to you. Is there anything else?"),
+        refunded,
         otherwise.say("I can look up, replace or refund an order. Try: Please refund order A-1001"),
     ]
 

@@ -63,17 +63,10 @@ def list_approvals(
             print_json(_as_json(approval))
         return
     rows = [
-        (
-            each.id,
-            each.thread_id,
-            _asked(each, 60),
-            each.requested_by,
-            status_text(each.state),
-            moment(each.created_at_ms),
-        )
+        (each.id, each.thread_id, _asked(each, 60), each.decided_by or each.requested_by, moment(each.created_at_ms))
         for each in found
     ]
-    print_table(("id", "thread", "asks", "for", "state", "asked"), rows, empty=f"nothing is {state.value}")
+    print_table(("id", "thread", "asks", "by", "asked"), rows, empty=f"nothing is {state.value}")
 
 
 @approvals.command()

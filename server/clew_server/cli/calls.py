@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
@@ -26,10 +28,10 @@ def call(target: str, work: Callable[[Client], Awaitable[T]], *, as_json: bool =
     """Do the work with a client; what a server refuses ends the command with one line and exit code 1."""
     import asyncio  # noqa: PLC0415  half a second of imports, for commands that need a server
 
-    from clew import ClewError, Client  # noqa: PLC0415
+    from clew import ClewError  # noqa: PLC0415
 
     async def connected() -> T:
-        async with Client(target) as client:
+        async with connect(target) as client:
             return await work(client)
 
     try:
@@ -38,6 +40,27 @@ def call(target: str, work: Callable[[Client], Awaitable[T]], *, as_json: bool =
         refuse(error, target, as_json=as_json)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+
+
+def connect(target: str) -> Client:
+    """A client of the server.
+
+    Where the server speaks TLS the environment names PEM files: CLEW_CA (or `system` for the system's authorities), and CLEW_CLIENT_CERT with
+    CLEW_CLIENT_KEY where it asks for a certificate of ours.
+    """
+    from clew import Client, Tls  # noqa: PLC0415
+
+    def pem(name: str) -> bytes | None:
+        path = os.environ.get(name)
+        try:
+            return Path(path).read_bytes() if path else None
+        except OSError as error:
+            raise typer.BadParameter(f"{path} cannot be read: {error.strerror}", param_hint=name) from None
+
+    if not (authority := os.environ.get("CLEW_CA")):
+        return Client(target)
+    roots = None if authority == "system" else pem("CLEW_CA")
+    return Client(target, tls=Tls(roots, pem("CLEW_CLIENT_KEY"), pem("CLEW_CLIENT_CERT")))
 
 
 def refuse(error: ClewError, target: str, *, as_json: bool = False) -> NoReturn:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew_server.cli.calls import DEFAULT_TARGET, Target, refuse
+from clew_server.cli.calls import DEFAULT_TARGET, Target, connect, refuse
 
 if TYPE_CHECKING:
     import asyncio
@@ -67,9 +67,7 @@ def _converse(runner: asyncio.Runner, target: str, app: str, thread_id: str, act
 
 
 async def _connect(target: str) -> Client:
-    from clew import Client  # noqa: PLC0415
-
-    return Client(target)
+    return connect(target)
 
 
 async def _only_app(client: Client) -> str:

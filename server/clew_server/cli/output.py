@@ -63,7 +63,7 @@ def moment(milliseconds: int | None) -> str:
     """A time as the user's clock shows it."""
     if not milliseconds:
         return ""
-    return datetime.fromtimestamp(milliseconds / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    return datetime.fromtimestamp(milliseconds / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def status_text(status: str) -> Any:

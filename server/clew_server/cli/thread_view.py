@@ -33,11 +33,10 @@ def print_history(checkpoints: Sequence[Mapping[str, Any]]) -> None:
             each["step"],
             each.get("failure_code", ""),
             moment(each["created_at_ms"]),
-            each["id"],
         )
         for each in checkpoints
     ]
-    print_table(("version>", "status", "source", "step>", "failure", "written", "id"), rows, empty="no history")
+    print_table(("version>", "status", "source", "step>", "failure", "written"), rows, empty="no history")
 
 
 def print_messages(found: Sequence[Mapping[str, Any]]) -> None:
