@@ -18,10 +18,10 @@ from clew.thread import Thread
 
 
 class Client:
-    """A server, reached over gRPC. `async with Client("localhost:7233") as client:` closes it; `with` does so for the blocking forms.
+    """A server, reached over gRPC. `async with Client("localhost:50051") as client:` closes it; `with` does so for the blocking forms.
 
     Args:
-        target: Where the server is; by default what CLEW_TARGET names, or `localhost:7233`.
+        target: Where the server is; by default what CLEW_TARGET names, or `localhost:50051`.
         token: Sent as a bearer token with every call; a function is asked for each call anew.
         tls: Encryption; True for the system's root certificates.
         timeout: Seconds that a call which answers once may take. Streams have a limit only where they are given one.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-DEFAULT_TARGET = "localhost:7233"
+DEFAULT_TARGET = "localhost:50051"
 TARGET_VARIABLE = "CLEW_TARGET"
 
 Token = str | Callable[[], str]
