@@ -40,16 +40,29 @@ def decode_token(token: str, listing: Sequence[object], kinds: Sequence[type]) -
     """The place, or None for an empty token. Raises ArgumentInvalidError for one that is not of this very listing."""
     if not token:
         return None
-    try:
-        padded = token.encode("ascii") + b"=" * (-len(token) % 4)
-        seal, *place = orjson.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-    except (binascii.Error, ValueError, TypeError):
-        raise ArgumentInvalidError("page_token", "take the next_page_token of the page before, unchanged") from None
+    seal, place = _opened(token)
     if seal != _seal(listing) or [type(part) for part in place] != list(kinds):
         raise ArgumentInvalidError("page_token", "the token is of another listing; ask with the same filters and order")
     if any(isinstance(part, int) and not -1 <= part < 2**62 for part in place):
         raise ArgumentInvalidError("page_token", "take the next_page_token of the page before, unchanged")
     return tuple(place)
+
+
+def check_token(token: str) -> None:
+    """Raises ArgumentInvalidError for what is no token of any listing; empty is none."""
+    if token:
+        _opened(token)
+
+
+def _opened(token: str) -> tuple[object, list[int | str]]:
+    try:
+        padded = token.encode("ascii") + b"=" * (-len(token) % 4)
+        seal, *place = orjson.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError, TypeError):
+        raise ArgumentInvalidError("page_token", "take the next_page_token of the page before, unchanged") from None
+    if not place:
+        raise ArgumentInvalidError("page_token", "take the next_page_token of the page before, unchanged")
+    return seal, place
 
 
 def _seal(listing: Sequence[object]) -> int:

@@ -17,6 +17,7 @@ from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
 
 from clew_engine.errors import ArgumentInvalidError, CancelledRunError, ClewError, StreamCutError
+from clew_engine.ids import MAX_ID_LENGTH
 from clew_server.rpc.failures import Refusal, code_of, incident_of, is_foreseen, refusal_of
 from clew_server.rpc.rules import check
 
@@ -115,7 +116,7 @@ async def logging(call: Call) -> AsyncGenerator[None, None]:
             method=call.method,
             code=code.name,
             ms=milliseconds,
-            thread_id=getattr(call.request, "thread_id", ""),
+            thread_id=getattr(call.request, "thread_id", "")[:MAX_ID_LENGTH],
         )
 
 

@@ -14,6 +14,7 @@ from clew_engine.errors import ArgumentInvalidError
 from clew_engine.field_rules import check_metadata, check_text_size
 from clew_engine.ids import check_id
 from clew_engine.json_text import JsonError, parse_strict, split_object
+from clew_engine.paging import check_token
 from clew_engine.requests import check_request_id
 from clew_engine.state import parse_state
 
@@ -55,8 +56,9 @@ def page_size(value: int, field: str) -> None:
 
 def page_token(value: str, field: str) -> None:
     """A token by its looks; the listing that it came from knows the rest."""
-    if len(value) > _TOKEN_LENGTH or not value.isascii():
+    if len(value) > _TOKEN_LENGTH:
         raise ArgumentInvalidError(field, "take the next_page_token of the page before, unchanged")
+    check_token(value)
 
 
 def text_up_to(most: int) -> Rule:

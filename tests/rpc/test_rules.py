@@ -1,0 +1,416 @@
+"""Every field of every request has its rule: a matrix made from the descriptors, each bad value sent over the wire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.field_mask_pb2 import FieldMask
+
+from clew.v1 import (
+    app_service_pb2,
+    approval_service_pb2,
+    checkpoint_service_pb2,
+    message_pb2,
+    run_pb2,
+    run_service_pb2,
+    thread_service_pb2,
+)
+from clew_server.rpc.rules import ANY, FIELDS
+from tests.support.serving import Served, events_of, refusal
+
+MODULES = (
+    app_service_pb2,
+    approval_service_pb2,
+    checkpoint_service_pb2,
+    run_service_pb2,
+    thread_service_pb2,
+)
+STUBS = {
+    "AppService": "apps",
+    "ApprovalService": "approvals",
+    "CheckpointService": "checkpoints",
+    "RunService": "runs",
+    "ThreadService": "threads",
+}
+METHODS = [
+    method
+    for module in MODULES
+    for service in module.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+]
+REQUESTS = {method.input_type.name: method for method in METHODS}
+
+BAD_IDS = ["a/b", "..", ".", "a\0b", "x" * 129, "x" * 10_000, "🧶", "a b", "a%2Fb", "é"]
+BAD_REQUIRED_IDS = ["", *BAD_IDS]
+BAD_JSON = [
+    "{",
+    "NaN",
+    '{"a": 1, "a": 2}',
+    "[1e999]",
+    '"\\ud800"',
+    "[" * 65 + "]" * 65,
+    "1 2",
+    "",
+    "[" * 10_000 + "]" * 10_000,
+]
+BAD_OBJECTS = [*BAD_JSON, "[]", "null", "1"]
+BAD_DURATIONS = [Duration(seconds=-1), Duration(nanos=-1), Duration(seconds=1, nanos=-1), Duration(nanos=1_000_000_000)]
+BAD_BUSY = [*BAD_DURATIONS, Duration(seconds=3600, nanos=1), Duration(seconds=2**62)]
+BAD_LIMIT_TIMES = [*BAD_DURATIONS, Duration(), Duration(seconds=2**62)]
+BAD_TEXT = ["x" * 257, "é" * 129, "a\0b"]
+BAD_REQUEST_IDS = ["x" * 129, "with space", "é", "a\0b", "a\nb"]
+BAD_REASONS = ["r" * 4097]
+BAD_STATE = [value.encode() for value in BAD_OBJECTS if value] + [b"\xff", b'{"messages": []}', b'{"_clew": {}}']
+BAD_TOKENS = ["nonsense", "é", "x" * 3000, "e30", "W10", "WzFd"]
+DECISION: dict[str, Any] = {"approval_id": "a", "approve": {}}
+TEXT: dict[str, Any] = {"text": {"text": "hi"}}
+PICTURE: dict[str, Any] = {"image": {"mime_type": "image/png", "uri": "https://x/y.png"}}
+
+# A request of each kind that breaks no rule, to be spoiled one field at a time.
+GOOD: dict[str, dict[str, Any]] = {
+    "SendRequest": {"thread_id": "t", "text": "hi"},
+    "DecideRequest": {"thread_id": "t", "decisions": [DECISION]},
+    "ResumeRequest": {"thread_id": "t", "value_json": "1"},
+    "RetryRequest": {"thread_id": "t"},
+    "WatchRequest": {"thread_id": "t"},
+    "CancelRunRequest": {"thread_id": "t"},
+    "GetThreadRequest": {"thread_id": "t"},
+    "ListThreadsRequest": {},
+    "UpdateThreadRequest": {"thread_id": "t", "allow_missing": True},
+    "CopyThreadRequest": {"thread_id": "t", "target_thread_id": "u"},
+    "DeleteThreadRequest": {"thread_id": "t"},
+    "GetStateRequest": {"thread_id": "t"},
+    "ListMessagesRequest": {"thread_id": "t"},
+    "GetMessageRequest": {"thread_id": "t", "message_id": "m1.0"},
+    "ListCheckpointsRequest": {"thread_id": "t"},
+    "GetCheckpointRequest": {"thread_id": "t", "checkpoint_id": "c"},
+    "RewindRequest": {"thread_id": "t", "checkpoint_id": "c"},
+    "ListApprovalsRequest": {},
+    "WatchApprovalsRequest": {},
+    "ListAppsRequest": {},
+    "GetAppRequest": {"name": "support"},
+}
+# Where a message with rules of its own is tried: in which request, and around what.
+PLACES: dict[str, tuple[str, dict[str, Any], str]] = {
+    "RunOptions": ("SendRequest", {}, "options"),
+    "Limits": ("SendRequest", {}, "options.limits"),
+    "Content": ("SendRequest", {}, "content"),
+    "Part": ("SendRequest", TEXT, "content.parts"),
+    "TextPart": ("SendRequest", {"text": "hi"}, "content.parts.text"),
+    "MediaPart": ("SendRequest", PICTURE["image"], "content.parts.image"),
+    "Provider": ("SendRequest", {"name": "openai"}, "content.parts.provider"),
+    "Decision": ("DecideRequest", DECISION, "decisions"),
+    "Decision.Approve": ("DecideRequest", {}, "decisions.approve"),
+    "Decision.Reject": ("DecideRequest", {}, "decisions.reject"),
+    "Decision.Outcome": ("DecideRequest", {"run_again": {}}, "decisions.outcome"),
+    "Decision.Outcome.RunAgain": ("DecideRequest", {}, "decisions.outcome.run_again"),
+}
+# Values of each field that break its rule. Enums get a number of their own, and need no row here.
+BAD: dict[str, dict[str, list[Any]]] = {
+    "*": {
+        "thread_id": BAD_REQUIRED_IDS,
+        "request_id": BAD_REQUEST_IDS,
+        "expected_version": [-1, -(2**63)],
+        "page_size": [-1, -(2**31)],
+        "page_token": BAD_TOKENS,
+        "actor": BAD_TEXT,
+        "user_id": BAD_TEXT,
+        "app": BAD_IDS,
+        "busy_timeout": BAD_BUSY,
+    },
+    "SendRequest": {
+        "thread_id": BAD_IDS,
+        "text": [""],
+        "input_json": [value.encode() for value in BAD_OBJECTS] + [b"{}"],
+        "state_json": BAD_STATE,
+        "metadata_json": [*filter(None, BAD_OBJECTS), json.dumps({"a": "x" * (64 << 10)})],
+    },
+    "DecideRequest": {"decisions": [[], [DECISION, DECISION]]},
+    "ResumeRequest": {"snapshot": [b""], "value_json": BAD_JSON},
+    "WatchRequest": {
+        "thread_uid": BAD_IDS,
+        "after_version": [-1],
+        "run_id": BAD_IDS,
+    },
+    "CancelRunRequest": {"run_id": BAD_IDS},
+    "Limits": {
+        "max_steps": [0, -1],
+        "max_tokens": [0, -1],
+        "max_duration": BAD_LIMIT_TIMES,
+        "tool_timeout": BAD_LIMIT_TIMES,
+    },
+    "Content": {"parts": [[], [{}]]},
+    "Part": {
+        "reasoning": [{"reasoning": "hm"}],
+        "tool_call": [{"id": "a"}],
+        "tool_result": [{"tool_call_id": "a"}],
+        "unknown_json": ["{}"],
+        "image": [{}],
+        "audio": [{"mime_type": "audio/wav"}],
+        "video": [{"uri": "https://x"}],
+        "document": [{"mime_type": "text/plain", "data": b""}],
+        "data_json": BAD_JSON,
+        "id": BAD_TEXT,
+    },
+    "MediaPart": {
+        "mime_type": ["", "image", "image/", "im age/png", "image/png\n"],
+        "data": [b""],
+        "uri": ["", "x" * 8193],
+        "file_id": ["", "x" * 1025],
+        "name": ["x" * 1025, "a\0b"],
+    },
+    "Provider": {
+        "name": ["", *BAD_TEXT],
+        "id": ["x" * 1025],
+        "details_json": [value for value in BAD_OBJECTS if value],
+    },
+    "Decision": {
+        "approval_id": BAD_REQUIRED_IDS,
+        "value_json": BAD_JSON,
+        "outcome": [{}],
+    },
+    "Decision.Approve": {"arguments_json": BAD_OBJECTS},
+    "Decision.Reject": {"reason": BAD_REASONS},
+    "Decision.Outcome": {"result_json": BAD_JSON, "fail": BAD_REASONS},
+    "ListThreadsRequest": {
+        "metadata_key": ["x" * 257, "a\0b"],
+        "metadata_value": ["alone"],
+        "query": BAD_TEXT,
+    },
+    "UpdateThreadRequest": {
+        "name": ["x" * 1025, "a\0b"],
+        "metadata_json": [*filter(None, BAD_OBJECTS), json.dumps({"a": "x" * (64 << 10)})],
+        "update_mask": [
+            FieldMask(paths=["nope"]),
+            FieldMask(paths=["app"]),
+            FieldMask(paths=["name", "metadata_json.a"]),
+        ],
+        "etag": ["nope", '"-1"', '"1.5"', "x" * 100],
+    },
+    "CopyThreadRequest": {"target_thread_id": [*BAD_REQUIRED_IDS, "t"], "checkpoint_id": BAD_IDS},
+    "GetStateRequest": {"checkpoint_id": BAD_IDS},
+    "GetMessageRequest": {"message_id": BAD_REQUIRED_IDS},
+    "GetCheckpointRequest": {"checkpoint_id": BAD_REQUIRED_IDS},
+    "RewindRequest": {"checkpoint_id": BAD_REQUIRED_IDS},
+    "ListApprovalsRequest": {"thread_id": BAD_IDS},
+    "WatchApprovalsRequest": {"thread_id": BAD_IDS},
+    "GetAppRequest": {"name": BAD_REQUIRED_IDS},
+}
+# A rule that is told under another field's name, because two fields break it together.
+TOLD_AS = {
+    ("ListThreadsRequest", "metadata_value"): "metadata_key",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One bad value in one field."""
+
+    request: str
+    message: str
+    field: str
+    place: str
+    value: Any
+
+    def __str__(self) -> str:
+        return f"{self.message}.{self.field}={str(self.value)[:24]!r}"
+
+
+def descriptor_of(message: str) -> Descriptor:
+    for module in (*MODULES, run_pb2, message_pb2):
+        outer, *inner = message.split(".")
+        found = module.DESCRIPTOR.message_types_by_name.get(outer)
+        for name in inner:
+            found = found.nested_types_by_name[name] if found else None
+        if found is not None:
+            return found
+    raise AssertionError(message)
+
+
+def requested_messages() -> Iterator[Descriptor]:
+    """Every message that a request is made of, but for the well-known ones."""
+    waiting = [method.input_type for method in METHODS]
+    seen: set[str] = set()
+    while waiting:
+        message = waiting.pop()
+        if message.full_name in seen or not message.full_name.startswith("clew.v1."):
+            continue
+        seen.add(message.full_name)
+        yield message
+        waiting += [field.message_type for field in message.fields if field.message_type is not None]
+
+
+# Parts of these kinds are refused whole, so what is in them is not looked at.
+NEVER_SENT = {"clew.v1.ReasoningPart", "clew.v1.ToolCall", "clew.v1.ToolResult"}
+
+
+def bad_values(message: str, field: FieldDescriptor) -> list[Any]:
+    if field.enum_type is not None:
+        return [99, -1]
+    own = BAD.get(message, {})
+    if field.name in own:
+        return own[field.name]
+    return BAD["*"].get(field.name, [])
+
+
+def rows() -> Iterator[Row]:
+    for message in (*GOOD, *PLACES):
+        request, _, place = PLACES.get(message, (message, {}, ""))
+        for field in descriptor_of(message).fields:
+            for value in bad_values(message, field):
+                yield Row(request, message, field.name, place, value)
+
+
+def spoiled(row: Row) -> Any:
+    """A good request with one bad value in it."""
+    request = descriptor_of(row.request)
+    whole = dict(GOOD[row.request])
+    if not row.place:
+        return make(request, whole | {row.field: row.value}, row.field)
+    _, around, _ = PLACES[row.message]
+    inner: Any = make(descriptor_of(row.message), around | {row.field: row.value}, row.field)
+    if row.message == "Decision.Outcome.RunAgain":
+        return None
+    for name in reversed(row.place.split(".")[1:]):
+        if name in ("image", "text", "provider") and row.message != "Part":
+            inner = message_pb2.Part(
+                **({name: inner} if name != "provider" else {"provider": inner, "text": {"text": "hi"}})
+            )
+        elif name == "parts":
+            inner = run_service_pb2.Content(parts=[inner])
+        elif name == "limits":
+            inner = run_pb2.RunOptions(limits=inner)
+        else:
+            inner = run_service_pb2.Decision(approval_id="a", **{name: inner})
+    first = row.place.split(".")[0]
+    if first == "content":
+        whole.pop("text")
+    return make(request, whole | {first: [inner] if first == "decisions" else inner}, first)
+
+
+def make(descriptor: Descriptor, values: dict[str, Any], spoiled_field: str) -> Any:
+    """A message of these values; of a oneof the spoiled member is the one that stays."""
+    oneof = descriptor.fields_by_name[spoiled_field].containing_oneof
+    if oneof is not None:
+        others = {field.name for field in oneof.fields} - {spoiled_field}
+        values = {name: value for name, value in values.items() if name not in others}
+    message = descriptor._concrete_class(**values)
+    return message
+
+
+def stub_for(served: Served, request: str) -> Any:
+    method = REQUESTS[request]
+    return getattr(getattr(served, STUBS[method.containing_service.name]), method.name)
+
+
+ROWS = list(rows())
+
+
+def test_every_field_of_every_request_is_in_the_table_of_rules() -> None:
+    for message in requested_messages():
+        if message.full_name not in NEVER_SENT:
+            assert set(FIELDS[message.full_name]) == {field.name for field in message.fields}, message.full_name
+
+
+def test_the_table_has_no_message_that_the_contract_does_not() -> None:
+    assert set(FIELDS) | NEVER_SENT == {message.full_name for message in requested_messages()}
+
+
+@pytest.mark.parametrize("full_name", sorted(FIELDS))
+def test_a_field_has_bad_values_here_or_any_value_is_fine(full_name: str) -> None:
+    message = full_name.removeprefix("clew.v1.")
+    for field in descriptor_of(message).fields:
+        nested = field.message_type is not None and field.message_type.full_name in FIELDS
+        tried = bool(bad_values(message, field)) or nested or (message, field.name) in TRIED_TOGETHER
+        assert tried or FIELDS[full_name][field.name] is ANY, f"{message}.{field.name}"
+
+
+# Fields whose rule is about another field too; see the tests below.
+TRIED_TOGETHER: set[tuple[str, str]] = set()
+
+
+@pytest.mark.parametrize("message", sorted({row.message for row in ROWS}))
+async def test_a_bad_value_is_refused_by_the_name_of_its_field_and_nothing_is_written(
+    served: Served, message: str
+) -> None:
+    for row in (row for row in ROWS if row.message == message):
+        request = spoiled(row)
+        refused = await refusal(stub_for(served, row.request)(request, timeout=20))
+        assert refused.code == grpc.StatusCode.INVALID_ARGUMENT, row
+        assert refused.reason in ("ARGUMENT_INVALID", "ID_INVALID", "STATE_INVALID"), row
+        expected = TOLD_AS.get((row.message, row.field), row.field)
+        assert expected in refused.metadata["field"].split("."), (row, refused)
+        if row.place:
+            assert refused.metadata["field"].startswith(row.place.split(".")[0]), (row, refused)
+    listed = await served.threads.ListThreads(thread_service_pb2.ListThreadsRequest())
+    assert not listed.threads
+
+
+@pytest.mark.parametrize("request_name", sorted(GOOD))
+async def test_the_request_that_the_matrix_spoils_breaks_no_rule_itself(served: Served, request_name: str) -> None:
+    call = stub_for(served, request_name)(descriptor_of(request_name)._concrete_class(**GOOD[request_name]))
+    try:
+        if request_name == "WatchApprovalsRequest":
+            await call.read()
+            call.cancel()
+        elif REQUESTS[request_name].server_streaming:
+            await events_of(call)
+        else:
+            await call
+    except grpc.aio.AioRpcError as error:
+        assert error.code() in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION), error
+
+
+@pytest.mark.parametrize(
+    ("request_", "field"),
+    [
+        (run_service_pb2.SendRequest(thread_id="t"), "input"),
+        (run_service_pb2.SendRequest(text="hi", expected_version=0), "expected_version"),
+        (run_service_pb2.ResumeRequest(value_json="1"), "target"),
+        (run_service_pb2.ResumeRequest(snapshot=b"s", expected_version=1), "expected_version"),
+        (
+            run_service_pb2.DecideRequest(thread_id="t", decisions=[run_service_pb2.Decision(approval_id="a")]),
+            "decision",
+        ),
+        (run_service_pb2.WatchRequest(thread_id="t", run_id="r", follow=True), "follow"),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else value,
+)
+async def test_what_is_missing_or_does_not_go_together_is_refused(served: Served, request_: Any, field: str) -> None:
+    refused = await refusal(stub_for(served, type(request_).__name__)(request_))
+    assert refused.reason == "ARGUMENT_INVALID"
+    assert refused.metadata["field"].split(".")[-1] == field
+
+
+async def test_bytes_that_are_no_message_are_refused_as_an_argument(served: Served) -> None:
+    call = served.channel.unary_unary("/clew.v1.ThreadService/GetThread")
+    refused = await refusal(call(b"\xff\xff\xff"))
+    assert (refused.code, refused.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "ARGUMENT_INVALID")
+    refused = await refusal(call(b"\x0a\x02\xff\xfe"))
+    assert refused.metadata["field"] == "request"
+
+
+async def test_a_token_of_another_listing_is_refused(served: Served) -> None:
+    for number in range(3):
+        await served.threads.UpdateThread(
+            thread_service_pb2.UpdateThreadRequest(thread_id=f"t{number}", allow_missing=True)
+        )
+    page = await served.threads.ListThreads(thread_service_pb2.ListThreadsRequest(page_size=2))
+    assert page.next_page_token
+    token = page.next_page_token
+    for request in (
+        thread_service_pb2.ListThreadsRequest(page_token=token, user_id="ada"),
+        thread_service_pb2.ListThreadsRequest(page_token=token, order=thread_service_pb2.THREAD_ORDER_UPDATE_TIME),
+        thread_service_pb2.ListThreadsRequest(page_token=token[:-2]),
+    ):
+        refused = await refusal(served.threads.ListThreads(request))
+        assert refused.metadata["field"] == "page_token"
+    rest = await served.threads.ListThreads(thread_service_pb2.ListThreadsRequest(page_token=token))
+    assert [thread.thread_id for thread in (*page.threads, *rest.threads)] == ["t2", "t1", "t0"]
