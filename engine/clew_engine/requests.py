@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from clew_engine.errors import ArgumentInvalidError, RequestIdReusedError
 from clew_engine.ids import MAX_ID_LENGTH, request_hash
 from clew_engine.options import Mutation
-from clew_storage import RequestRecord, ThreadKey
+from clew_storage import RequestRecord, RequestRecorded, ThreadKey
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
+
+T = TypeVar("T")
 
 
 def check_request_id(value: str) -> None:
     """Raises ArgumentInvalidError for an id that no client would make."""
     if len(value) > MAX_ID_LENGTH or any(not 0x21 <= ord(letter) <= 0x7E for letter in value):
         raise ArgumentInvalidError("request_id", f"at most {MAX_ID_LENGTH} visible ASCII characters; a UUID is best")
+
+
+async def again_if_recorded(mutation: Callable[[], Awaitable[T]]) -> T:
+    """What a mutation gives. When the same request was committed by another call meanwhile, it is asked again, and finds that outcome."""
+    try:
+        return await mutation()
+    except RequestRecorded:
+        return await mutation()
 
 
 class RequestLog:
@@ -29,7 +40,7 @@ class RequestLog:
         self._key = key
         self._verb = verb
         self._request_id = mutation.request_id
-        body = b"\x00".join((verb.encode(), mutation.body))
+        body = b"\x00".join((verb.encode(), str(mutation.expected_version).encode(), mutation.body))
         self._digest = hashlib.blake2b(body, digest_size=16, person=b"clew-body").digest()
 
     async def find(self) -> tuple[str, int] | None:

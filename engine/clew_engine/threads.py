@@ -76,7 +76,8 @@ class Thread:
         encoded = encode_values({**(state or {}), **values})
         parts = content_of(content)
         new = NewThread(user_id=str(user_id), metadata=encode(metadata or {}))
-        mutation = Mutation(request_id, expected_version, repr(parts).encode() + join_object(encoded))
+        body = b"\x00".join((repr(parts).encode(), join_object(encoded), new.user_id.encode(), new.metadata))
+        mutation = Mutation(request_id, expected_version, body)
         return commands.send(
             self.storage, self.key, self.program, parts, encoded, new=new, mutation=mutation, options=self._options
         )

@@ -18,7 +18,7 @@ from clew_engine.errors import (
 from clew_engine.forks import fork_draft
 from clew_engine.log_events import events_of
 from clew_engine.options import Mutation
-from clew_engine.requests import RequestLog
+from clew_engine.requests import RequestLog, again_if_recorded
 from clew_storage import CheckpointRecord, Head, LogEntry, ThreadExists, ThreadKey, ThreadRecord, Write
 
 if TYPE_CHECKING:
@@ -37,6 +37,17 @@ async def copy(
     """Make the target. A live source is copied as far as it is written; its copy is then a rewound run that retry continues."""
     if source == target:
         raise ArgumentInvalidError("target_thread_id", "a copy needs another id than its source")
+    return await again_if_recorded(lambda: _copy(storage, source, target, checkpoint_id, programs, mutation))
+
+
+async def _copy(
+    storage: Storage,
+    source: ThreadKey,
+    target: ThreadKey,
+    checkpoint_id: str,
+    programs: Programs,
+    mutation: Mutation,
+) -> ThreadRecord:
     requests = RequestLog(storage, target, "copy", mutation)
     found = await requests.find()
     if found is not None:

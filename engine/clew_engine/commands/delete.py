@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from clew_engine.errors import ThreadNotFoundError, expect_version
 from clew_engine.options import Mutation
-from clew_engine.requests import RequestLog
+from clew_engine.requests import RequestLog, again_if_recorded
 from clew_storage import ThreadKey
 
 if TYPE_CHECKING:
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 async def delete(storage: Storage, key: ThreadKey, *, mutation: Mutation) -> bool:
     """True if the thread existed. A run of it loses its fence; its stream, its watchers and those who wait end with thread_not_found."""
+    return await again_if_recorded(lambda: _delete(storage, key, mutation))
+
+
+async def _delete(storage: Storage, key: ThreadKey, mutation: Mutation) -> bool:
     requests = RequestLog(storage, key, "delete", mutation)
     found = await requests.find_record()
     if found is not None:

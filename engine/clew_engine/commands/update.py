@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clew_engine import ids
 from clew_engine.errors import ArgumentInvalidError, EtagConflictError, ThreadNotFoundError
 from clew_engine.field_rules import MAX_NAME, MAX_USER_ID, check_metadata, check_text_size
 from clew_engine.options import Mutation
-from clew_engine.requests import RequestLog
+from clew_engine.requests import RequestLog, again_if_recorded
 from clew_storage import InfoChange, RevisionConflict, ThreadInfo, ThreadKey, ThreadMissing, ThreadRecord
 
 if TYPE_CHECKING:
@@ -31,19 +31,29 @@ class ThreadUpdate:
 async def update(storage: Storage, key: ThreadKey, change: ThreadUpdate, *, mutation: Mutation) -> ThreadRecord:
     """Change a thread's info, or make the thread before its first send (`allow_missing`)."""
     _check(change)
+    return await again_if_recorded(lambda: _update(storage, key, change, mutation))
+
+
+async def _update(storage: Storage, key: ThreadKey, change: ThreadUpdate, mutation: Mutation) -> ThreadRecord:
     requests = RequestLog(storage, key, "update", mutation)
     found = await requests.find()
+    head = await storage.backend.threads.get_head(key)
     if found is not None:
-        head = await storage.backend.threads.get_head(key)
         if head is None or head.thread.uid != found[0]:
             raise ThreadNotFoundError(key.thread_id)
         return head.thread
+    new = _new_thread(storage, key, change)
+    record = requests.record()
+    if record is not None:
+        record = replace(
+            record, uid=head.thread.uid if head else new.uid, version=head.thread.head_version if head else 0
+        )
     try:
         return await storage.backend.threads.change_info(
             key,
             InfoChange(change.name, change.metadata, change.user_id, revision_of(change.etag)),
-            create=_new_thread(storage, key, change) if change.allow_missing else None,
-            request=requests.record(),
+            create=new if change.allow_missing else None,
+            request=record,
             now_ms=storage.now_ms(),
         )
     except ThreadMissing:
