@@ -12,6 +12,7 @@ from clew_engine.commands.update import ThreadUpdate
 from clew_engine.options import Mutation
 from clew_engine.program import Program
 from clew_engine.streams import EventStream
+from clew_engine.watch import watch_stream
 from clew_storage import ThreadKey
 from tests.scenarios.sights import Reader, Seen, Turn
 
@@ -51,8 +52,10 @@ class InProcessThread:
     async def retry(self, **options: Any) -> Turn:
         return await self.stream_retry(**options).turn()
 
-    def watch(self, after_version: int = 0, **options: Any) -> Reader:
-        return _reader(lambda: self.inner.watch(after_version, **options))
+    def watch(self, after_version: int = 0, *, thread_uid: str = "", **options: Any) -> Reader:
+        return _reader(
+            lambda: watch_stream(self._storage, self._key, uid=thread_uid, after_version=after_version, **options)
+        )
 
     async def cancel(self, run_id: str = "", **options: Any) -> dict[str, Any]:
         if not options and not run_id:
