@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m bench` (README.md says what is measured and how to read it)."""

@@ -1,0 +1,34 @@
+"""What the measured server serves: `clew serve bench/served.py`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+
+from bench.turn import bench_agent
+from clew_engine import Agent
+from clew_engine.messages import TextPart, Usage
+from clew_engine.models import ModelEvent, ModelRequest, ModelResponse, TextChunk
+
+_TICKS = 100
+
+
+class TickingModel:
+    """Says the machine's monotonic time every 3 ms, so that whoever reads it knows how long it was under way."""
+
+    name = "ticking"
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Times in ns, each with a blank after it."""
+        said = ""
+        for _ in range(_TICKS):
+            await asyncio.sleep(0.003)
+            tick = f"{time.monotonic_ns()} "
+            said += tick
+            yield TextChunk(0, tick)
+        yield ModelResponse((TextPart(said),), Usage(), "stop", self.name)
+
+
+bench = bench_agent()
+ticking = Agent("ticking", model=TickingModel())
