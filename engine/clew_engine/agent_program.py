@@ -256,9 +256,10 @@ def _minted(content: tuple[Part, ...], version: int, response: ModelResponse) ->
     number = 0
     for part in content:
         if isinstance(part, ToolCallPart):
-            name = response.provider.name if response.provider else response.model
-            own = part.provider or Provider(name=name)
-            provider = replace(own, id=own.id or part.id) if part.id else own
+            provider = part.provider
+            if part.id:
+                own = provider or Provider(name=response.provider.name if response.provider else response.model)
+                provider = replace(own, id=own.id or part.id)
             minted.append(replace(part, id=ids.call_id(version, number), provider=provider))
             number += 1
         else:
