@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import stat
 from pathlib import Path
@@ -13,6 +14,7 @@ from clew_storage.sqlite.failures import translate
 from clew_storage.sqlite.migrations import known_migrations, refuse_newer, stored_format
 
 _HEADER = b"SQLite format 3\x00"
+_ROOM = 1 << 20
 _MOUNTS = Path("/proc/mounts")
 # File systems whose locks or write order cannot be relied on from several machines.
 _NETWORK = {
@@ -84,6 +86,11 @@ def create_file(path: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def has_room(path: Path) -> bool:
+    """Whether the disk has space for more than a write or two."""
+    return shutil.disk_usage(path.parent).free >= _ROOM
 
 
 def network_file_system(path: Path, mounts: Path = _MOUNTS) -> str | None:

@@ -33,10 +33,11 @@ class _Failed:
 
 
 class GroupCommit:
-    """The one writer of a database."""
+    """The one writer of a database. `has_room` tells whether the disk has space for more than a write or two."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, has_room: Callable[[], bool]) -> None:
         self._connection = connection
+        self._has_room = has_room
         self._jobs: deque[_Job] = deque()
         self._wake = asyncio.Event()
         self._stopped: StorageUnavailable | None = None
@@ -68,6 +69,8 @@ class GroupCommit:
 
     async def check(self) -> None:
         """Raise what a write would raise now."""
+        if self._full and not self._has_room():
+            raise StorageFull("the disk is full; writes are refused")
         # After a full disk only a real write tells whether there is space again.
         probe = "UPDATE ownership SET generation = generation" if self._full else "SELECT 1"
         await self.write(lambda connection: connection.execute(probe).fetchall())

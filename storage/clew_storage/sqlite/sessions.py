@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clew_storage.errors import StorageUnavailable
 from clew_storage.sqlite.connections import Connection, Pragmas, Synchronous
-from clew_storage.sqlite.database_files import check_format, create_file
+from clew_storage.sqlite.database_files import check_format, create_file, has_room
 from clew_storage.sqlite.failures import translate
 from clew_storage.sqlite.group_commit import GroupCommit, Refusing
 from clew_storage.sqlite.migrations import migrate
@@ -42,7 +42,7 @@ class Session:
                 readers = Readers(connection) if path is None else await _open_readers(path, stack)
             except sqlite3.Error as error:
                 raise translate(error) from error
-            writer = GroupCommit(connection)
+            writer = GroupCommit(connection, lambda: path is None or has_room(path))
             stack.push_async_callback(writer.close)
             return cls(writer, readers, generation, stack.pop_all())
         raise AssertionError
