@@ -1,0 +1,81 @@
+"""What a client was told, kept on its side: everything in it must be there after any crash."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.scenarios.sights import LOGGED, Reader, Seen
+
+Version = tuple[str, int]
+
+
+@dataclass
+class Journal:
+    """Acknowledged writes by what they are; what was asked for and not acknowledged may have happened, or not.
+
+    A version is named by the thread's uid and its number. `decided` is the state of each approval that was decided, `names` the names
+    that a thread may have by its last acknowledged change and those after it, `sent` the thread of each text that was sent, `unanswered` thread
+    and text of each send whose stream did not come to its end, by its request id.
+    """
+
+    checkpoints: dict[Version, tuple[str, str]] = field(default_factory=dict)
+    versions: dict[Version, list[Seen]] = field(default_factory=dict)
+    decided: dict[str, str] = field(default_factory=dict)
+    names: dict[str, set[str]] = field(default_factory=dict)
+    sent: dict[str, str] = field(default_factory=dict)
+    unanswered: dict[str, tuple[str, str]] = field(default_factory=dict)
+    deleted: set[str] = field(default_factory=set)
+    perhaps_deleted: set[str] = field(default_factory=set)
+    run_again: int = 0
+    _uids: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _readers: list[tuple[str, Reader, dict[str, str]]] = field(default_factory=list)
+
+    def follow(self, thread_id: str, reader: Reader, deciding: dict[str, str] | None = None) -> Reader:
+        """Keep what this stream says, from now to its end. `deciding` are the states that its decisions lead to."""
+        self._readers.append((thread_id, reader, deciding or {}))
+        return reader
+
+    def gather(self) -> None:
+        """Enter what the streams have said so far, and let those go that are over."""
+        for thread_id, reader, deciding in self._readers:
+            self._enter(thread_id, reader.seen, deciding)
+        self._readers = [each for each in self._readers if not each[1].over]
+
+    def checkpoint(self, thread_id: str, written: dict[str, Any]) -> None:
+        """A reply said that this checkpoint was written."""
+        uid, _, version = written["id"].partition(".")
+        self._uids[thread_id].add(uid)
+        self.checkpoints[uid, int(version)] = (written["status"], written["source"])
+
+    def uids(self, thread_id: str) -> set[str]:
+        """The incarnations of a thread that were heard of."""
+        self.gather()
+        return set(self._uids[thread_id])
+
+    def finished(self) -> set[tuple[str, str]]:
+        """Run and call of every tool result that was told of."""
+        self.gather()
+        return {
+            (event.run_id, event.data["call_id"])
+            for events in self.versions.values()
+            for event in events
+            if event.type == "tool_call_finished" and event.data["outcome"] in ("done", "failed")
+        }
+
+    def _enter(self, thread_id: str, seen: list[Seen], deciding: dict[str, str]) -> None:
+        collected: defaultdict[Version, list[Seen]] = defaultdict(list)
+        for event in seen:
+            if event.type not in LOGGED:
+                continue
+            uid = event.run_id.partition(".")[0]
+            at = (uid, event.version)
+            self._uids[thread_id].add(uid)
+            collected[at].append(event)
+            if event.type == "checkpoint_written":
+                self.checkpoints[at] = (event.data["status"], event.data["source"])
+                if event.data["source"] == "decision":
+                    self.decided |= deciding
+            if event.last and len(collected[at]) >= len(self.versions.get(at, ())):
+                self.versions[at] = collected[at]

@@ -1,0 +1,100 @@
+"""After a crash: every thread is brought to a completed turn, as the table of heads and commands says it can be."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from tests.faults import stored
+from tests.faults.journal import Journal
+from tests.faults.ledger import Ledger
+from tests.faults.oracle import Findings, judge_file, judge_ledger, judge_replay
+from tests.faults.process import Process
+from tests.scenarios.world import Handle
+
+# Attempts, decisions and turns until a thread that is not completed by then counts as wedged; a plan has at most six steps.
+_ENOUGH = 24
+# What a send that is repeated may be told: its thread was deleted since, or stands where something must be done first.
+AFTER_A_CRASH = frozenset({"thread_not_found", "thread_interrupted", "thread_suspended"})
+
+
+async def recover(process: Process, journal: Journal, dice: random.Random) -> Findings:
+    """Judge the file that a dead process left, start it again, complete every thread, and judge that."""
+    found = stored.read(process.database)
+    ledger = Ledger(process.ledger_path)
+    before = ledger.entries()
+    findings = judge_file(journal, found, before)
+    told = journal.finished()
+    await process.start()
+    await ask_again(process.thread, journal)
+    for thread_id in sorted({thread.thread_id for thread in found.threads.values()}):
+        findings.add(await finish(process.thread(thread_id), journal, dice=dice))
+    findings.add(judge_ledger(ledger.entries(), len(before), found, told, journal))
+    return findings
+
+
+def answers_to(approvals: list[dict[str, Any]]) -> dict[str, Any]:
+    """Yes to calls; calls of which nobody knows are given their result."""
+    return {each["id"]: {"result": "by hand"} if each["kind"] == "tool_outcome" else True for each in approvals}
+
+
+def states_of(answers: dict[str, Any]) -> dict[str, str]:
+    """The states of approvals after these answers."""
+    return {each: "approved" if answer is True else "answered" for each, answer in answers.items()}
+
+
+async def finish(thread: Handle, journal: Journal, *, dice: random.Random) -> Findings:
+    """Complete a thread, and compare its replay with what was told of it before."""
+    found = Findings()
+    for _ in range(_ENOUGH):
+        try:
+            info = await thread.info()
+        except Exception as error:
+            if getattr(error, "code", "") == "thread_not_found":
+                return found
+            raise
+        if info["status"] == "completed":
+            break
+        if info["status"] == "in_progress" and (info["run"] or {}).get("state") != "interrupted":
+            found.wedged.append(f"{thread.id} says that {info['run']} is alive, and its process died")
+            return found
+        await _advance(thread, info["status"], journal, dice)
+    else:
+        found.wedged.append(f"{thread.id} cannot be completed: {await thread.info()}")
+        return found
+    found.add(await _replayed(thread, journal))
+    return found
+
+
+async def _replayed(thread: Handle, journal: Journal) -> Findings:
+    info = await thread.info()
+    replay = thread.watch(0)
+    turn = await replay.turn()
+    journal.gather()
+    return judge_replay(thread.id, info["thread_uid"], turn.events, journal)
+
+
+async def _advance(thread: Handle, status: str | None, journal: Journal, dice: random.Random) -> None:
+    if status == "suspended":
+        answers = answers_to(await thread.approvals())
+        await journal.follow(thread.id, thread.stream_decide(answers), states_of(answers)).turn()
+    elif status is None:
+        text = f"first-{dice.getrandbits(64):x}"
+        journal.sent[text] = thread.id
+        await journal.follow(thread.id, thread.stream(text)).turn()
+    elif status == "in_progress" and dice.random() < 0.2:
+        journal.checkpoint(thread.id, await thread.cancel())
+    else:
+        await journal.follow(thread.id, thread.stream_retry()).turn()
+
+
+async def ask_again(thread_of: Callable[[str], Handle], journal: Journal) -> None:
+    """Send again, under the same request id, what was not answered: it may have been recorded or not, and is there once in the end."""
+    for request, (thread_id, text) in journal.unanswered.items():
+        try:
+            await journal.follow(thread_id, thread_of(thread_id).stream(text, request_id=request)).turn()
+        except Exception as error:
+            if getattr(error, "code", "") not in AFTER_A_CRASH:
+                raise
+    journal.unanswered.clear()

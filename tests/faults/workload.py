@@ -1,0 +1,146 @@
+"""What clients do while the process may die at any moment: every verb, on a few threads at once, with all that was acknowledged journaled."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from tests.faults.journal import Journal
+from tests.faults.recovery import answers_to, states_of
+from tests.faults.stored import COPY
+from tests.scenarios.sights import Turn
+from tests.scenarios.world import Handle
+
+PLANS = (
+    "",
+    "|fetch",
+    "|fetch fetch",
+    "|charge",
+    "|fetch charge|fetch",
+    "|refund",
+    "|fetch refund|charge",
+    "|pay",
+    "|pay refund fetch",
+)
+# What a call may run into without anything being wrong: another driver was there first, or the table refuses it.
+EXPECTED = frozenset(
+    {
+        "thread_suspended", "thread_busy", "thread_not_found", "thread_interrupted", "resume_invalid", "version_conflict",
+        "checkpoint_not_found", "approval_not_found", "approval_already_decided", "target_exists", "cancelled", "lease_lost",
+        "run_not_found",
+    }
+)  # fmt: skip
+
+
+class Workload:
+    """Drivers on a few threads. `dead` says whether an error is what the death of the process looks like."""
+
+    def __init__(
+        self,
+        thread: Callable[[str], Handle],
+        journal: Journal,
+        dice: random.Random,
+        *,
+        dead: Callable[[Exception], bool],
+    ) -> None:
+        self._thread = thread
+        self._journal = journal
+        self._dice = dice
+        self._dead = dead
+        self._numbers = itertools.count(dice.getrandbits(40))
+        self.done = 0
+
+    async def run(self, thread_ids: Sequence[str]) -> None:
+        """Go on until the process is gone."""
+        async with asyncio.TaskGroup() as drivers:
+            for thread_id in thread_ids:
+                drivers.create_task(self._drive(thread_id))
+            drivers.create_task(self._disturb(thread_ids))
+
+    async def _drive(self, thread_id: str) -> None:
+        verbs = (self._turn, self._turn, self._turn, self._retry, self._rewind, self._rename, self._copy, self._delete)
+        while await self._try(self._dice.choice(verbs), thread_id):
+            self.done += 1
+
+    async def _disturb(self, thread_ids: Sequence[str]) -> None:
+        """Cancels and deletes come from someone else, in the middle of whatever is going on."""
+        verbs = (self._cancel, self._cancel, self._delete)
+        while True:
+            if not await self._try(self._dice.choice(verbs), self._dice.choice(thread_ids)):
+                return
+            # As often as a person would: not tied to anything that the drivers do.
+            await asyncio.sleep(self._dice.uniform(0, 0.1))
+
+    async def _try(self, verb: Callable[[Handle], Awaitable[None]], thread_id: str) -> bool:
+        try:
+            await verb(self._thread(thread_id))
+        except Exception as error:
+            if self._dead(error):
+                return False
+            if getattr(error, "code", "") not in EXPECTED:
+                raise
+        return True
+
+    def _fresh(self, what: str) -> str:
+        return f"{what}-{next(self._numbers):x}"
+
+    async def _turn(self, thread: Handle) -> None:
+        text = self._fresh("turn") + self._dice.choice(PLANS)
+        request = self._fresh("send")
+        self._journal.sent[text] = thread.id
+        self._journal.unanswered[request] = (thread.id, text)
+        turn = await self._journal.follow(thread.id, thread.stream(text, request_id=request)).turn()
+        self._journal.unanswered.pop(request, None)
+        while turn.status == "suspended":
+            turn = await self._answer(thread)
+
+    async def _answer(self, thread: Handle) -> Turn:
+        answers: dict[str, Any] = answers_to(await thread.approvals())
+        for approval, answer in answers.items():
+            if answer is True and self._dice.random() < 0.3:
+                answers[approval] = {"reject": "not today"}
+            elif answer is not True and self._dice.random() < 0.3:
+                answers[approval] = {"run_again": True}
+                self._journal.run_again += 1
+        states = states_of(answers) | {
+            each: "rejected" for each, answer in answers.items() if answer == {"reject": "not today"}
+        }
+        stream = thread.stream_decide(answers, request_id=self._fresh("decide"))
+        return await self._journal.follow(thread.id, stream, states).turn()
+
+    async def _retry(self, thread: Handle) -> None:
+        await self._journal.follow(thread.id, thread.stream_retry(request_id=self._fresh("retry"))).turn()
+
+    async def _rewind(self, thread: Handle) -> None:
+        history = await thread.history(10)
+        if history:
+            target = self._dice.choice(history)["id"]
+            self._journal.checkpoint(thread.id, await thread.rewind(target, request_id=self._fresh("rewind")))
+
+    async def _rename(self, thread: Handle) -> None:
+        name = self._fresh("name")
+        before = self._journal.names.setdefault(thread.id, {""})
+        before.add(name)
+        await thread.update(name=name, request_id=self._fresh("update"))
+        self._journal.names[thread.id] = {name}
+
+    async def _copy(self, thread: Handle) -> None:
+        copied = await thread.copy(f"{COPY}{next(self._numbers):x}", request_id=self._fresh("copying"))
+        self._journal.names.pop(copied.id, None)
+
+    async def _cancel(self, thread: Handle) -> None:
+        self._journal.checkpoint(thread.id, await thread.cancel())
+
+    async def _delete(self, thread: Handle) -> None:
+        if self._dice.random() < 0.5:
+            return
+        heard = self._journal.uids(thread.id)
+        self._journal.perhaps_deleted |= heard
+        self._journal.names.setdefault(thread.id, set()).add("")
+        if await thread.delete(request_id=self._fresh("delete")):
+            # Those who were heard of before are gone; a thread made meanwhile is another one.
+            self._journal.deleted |= heard
+            self._journal.names.pop(thread.id, None)
