@@ -17,37 +17,15 @@ from clew_storage.conformance.examples import KEY, UID, a_grant, a_message, a_re
 
 CYCLES = 100 if os.environ.get("CLEW_FAULTS") == "full" else 6
 
-# Writes versions as fast as it can and tells each one after its acknowledgement.
-WRITER = """
-import asyncio, sys
-from clew_storage import open_storage
-from clew_storage.conformance.examples import KEY, a_grant, a_message, a_request, a_write
-from clew_storage.records import StateChange
-
-async def write():
-    backend = open_storage(sys.argv[1])
-    await backend.open()
-    grant = await a_grant(backend)
-    head = await backend.threads.get_head(KEY)
-    version = head.thread.head_version if head else 0
-    while True:
-        version += 1
-        await backend.threads.append(a_write(
-            grant, version, messages=(a_message(version),), request=a_request(version, version=version),
-            state=StateChange(appended={"all": (b"%d" % version,)}),
-        ))
-        print(version, flush=True)
-
-asyncio.run(write())
-"""
+PROCESS = Path(__file__).parent / "writing_process.py"
 
 
 async def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
-    url = f"sqlite://{tmp_path}/clew.db"
+    path = tmp_path / "clew.db"
     acknowledged = 0
     for _ in range(CYCLES):
-        acknowledged = max(acknowledged, _write_and_kill(url, random.randint(1, 60)))
-        backend = open_storage(url)
+        acknowledged = max(acknowledged, _write_and_kill(path, random.randint(1, 60)))
+        backend = open_storage(f"sqlite://{path}")
         await backend.open()
         head = await backend.threads.get_head(KEY)
         assert head is not None
@@ -64,10 +42,11 @@ async def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
     assert acknowledged > CYCLES
 
 
-def _write_and_kill(url: str, after: int) -> int:
+def _write_and_kill(path: Path, after: int) -> int:
     """Let a process write until it has told of so many versions; the last it told."""
     told = 0
-    with subprocess.Popen([sys.executable, "-c", WRITER, url], stdout=subprocess.PIPE, text=True) as writer:
+    command = [sys.executable, str(PROCESS), str(path), "FULL"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         for _ in range(after):
             told = int(writer.stdout.readline())
