@@ -177,3 +177,21 @@ async def _grew(backend: SqliteBackend, grant: Grant) -> int:
     head = await backend.threads.get_head(KEY)
     assert head is not None
     return (await backend.threads.append(a_write(grant, head.thread.head_version + 1))).thread.head_version
+
+
+class Surprise:
+    """Stands for the writer's connection: something nobody thought of."""
+
+    async def run(self, _: object) -> None:
+        raise RuntimeError("unforeseen")
+
+
+async def test_an_unforeseen_error_ends_its_writes_and_the_writer_serves_the_next(
+    backend: SqliteBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grant = await a_line(backend, 1)
+    monkeypatch.setattr(writer_of(backend), "_connection", Surprise())
+    with pytest.raises(RuntimeError, match="unforeseen"):
+        await backend.threads.append(a_write(grant, 2))
+    monkeypatch.undo()
+    await backend.threads.append(a_write(grant, 2))

@@ -64,8 +64,7 @@ class GroupCommit:
         job.future.add_done_callback(lambda future: future.exception())
         self._jobs.append(job)
         self._wake.set()
-        await asyncio.wait((job.future,))
-        return cast("T", job.future.result())
+        return cast("T", await asyncio.shield(job.future))
 
     async def check(self) -> None:
         """Raise what a write would raise now."""
@@ -105,7 +104,7 @@ class GroupCommit:
             outcomes = [_Failed(translate(error)) for _ in batch]
             if is_io_error(error):
                 self._stop(translate(error))
-        except StorageError as error:
+        except Exception as error:  # noqa: BLE001 - those who wait must learn of it, and those behind them be served
             outcomes = [_Failed(error) for _ in batch]
         self.commits += 1
         self._full = any(isinstance(out, _Failed) and isinstance(out.error, StorageFull) for out in outcomes)
