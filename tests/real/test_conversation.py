@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from clew import Client
+from clew import Client, TextDelta
 from clew_engine import Agent, open_model
 from tests.models.real_model import ASKS, MODEL, NAME, TELLS
 from tests.support.serving import serving
@@ -21,7 +21,7 @@ async def test_a_real_model_remembers_the_turn_before_the_server_was_restarted(
     database = f"sqlite://{tmp_path / 'clew.db'}"
     async with serving([agent(real_model_url)], database) as served, Client(served.target) as client:
         events = [event async for event in client.app("friend").thread("t").stream(TELLS)]
-    streamed = [event.payload.text for event in events if event.type == "text_delta"]
+    streamed = [event.payload.text for event in events if isinstance(event.payload, TextDelta)]
     assert len(streamed) > 2
     async with serving([agent(real_model_url)], database) as served, Client(served.target) as client:
         thread = client.app("friend").thread("t")
