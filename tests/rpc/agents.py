@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from clew_engine import Agent, OfflineModel, tool
 from clew_engine.models.offline_rules import after, otherwise, when
 
@@ -34,3 +36,37 @@ def support() -> Agent:
         approve=["refund"],
         description="Answers about orders.",
     )
+
+
+class Gate:
+    """An agent whose tool runs until a test lets it go, and says when it has begun and ended."""
+
+    def __init__(self) -> None:
+        self.began = asyncio.Event()
+        self.opened = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.runs = 0
+        self.cancelled = 0
+        self.agent = Agent(
+            "gate",
+            model=OfflineModel([after("wait").say("Through."), when("wait").call("wait"), otherwise.say("Hello.")]),
+            tools=[tool(self.wait)],
+        )
+
+    async def wait(self) -> str:
+        """Wait for the gate to open."""
+        self.runs += 1
+        self.began.set()
+        try:
+            await self.opened.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        finally:
+            self.ended.set()
+        return "open"
+
+
+def echo() -> Agent:
+    """Says what the user said."""
+    return Agent("echo", model=OfflineModel.from_function(lambda turn: turn.user))

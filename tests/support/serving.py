@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -79,9 +79,12 @@ def stubs_on(channel: grpc.aio.Channel) -> Stubs:
     )
 
 
-async def events_of(call: AsyncIterable[Any]) -> list[event_pb2.Event]:
-    """All events of a stream."""
-    return [event async for response in call for event in response.events]
+async def events_of(call: Any, seen: list[event_pb2.Event] | None = None) -> list[event_pb2.Event]:
+    """All events of a stream, or what is left of them; `seen` has those too that came before it was refused."""
+    events = [] if seen is None else seen
+    while (response := await call.read()) is not grpc.aio.EOF:
+        events += response.events
+    return events
 
 
 def kinds(events: Sequence[event_pb2.Event], *, deltas: bool = False) -> list[str]:
