@@ -43,8 +43,8 @@ class Background:
                 "a blocking form was called from the client's own event loop; await the other form there"
             )
         job = _Job(work)
-        loop.call_soon_threadsafe(job.start, loop)
         try:
+            loop.call_soon_threadsafe(job.start, loop)
             job.done.wait()
         except BaseException:
             loop.call_soon_threadsafe(job.cancel)
@@ -102,8 +102,11 @@ class _Job(Generic[T]):
         self._task.add_done_callback(lambda _: self.done.set())
 
     def cancel(self) -> None:
-        assert self._task is not None
-        self._task.cancel()
+        if self._task is not None:
+            self._task.cancel()
+        else:  # interrupted before it was begun
+            self._work.close()
+            self.done.set()
 
     def outcome(self) -> T:
         assert self._task is not None

@@ -50,8 +50,7 @@ class Decision:
         return cls(approval_id, "fail", reason)
 
 
-Choice = bool | Mapping[str, Any]
-Decisions = Mapping[str, Choice] | Iterable[Decision]
+Decisions = Mapping[str, Any] | Iterable[Decision]
 
 
 def decisions_of(decisions: Decisions) -> list[pb.Decision]:
@@ -65,7 +64,7 @@ def decisions_of(decisions: Decisions) -> list[pb.Decision]:
     return [_wire(decision) for decision in decisions]
 
 
-def _decision(approval_id: str, choice: Choice) -> Decision:
+def _decision(approval_id: str, choice: Any) -> Decision:
     if isinstance(choice, bool):
         return Decision.approve(approval_id) if choice else Decision.reject(approval_id)
     try:

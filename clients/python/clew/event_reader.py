@@ -20,7 +20,7 @@ from clew.position import Position
 from clew.refusals import error_of, is_break
 from clew.v1 import event_pb2
 
-_DRAIN_S = 1.0
+_DRAIN_S = 0.25
 
 
 class Response(Protocol):
@@ -137,6 +137,7 @@ class EventReader(ABC):
             return None
         left = self._deadline - time.monotonic()
         if left <= 0:
+            self.over = True
             raise DeadlineExceededError("the call's timeout is over; a run that has started goes on")
         return left
 
@@ -160,6 +161,8 @@ class EventReader(ABC):
             error, mendable = error_of(broken), is_break(broken)
         pause = self._patience.pause() if self._patience and mendable and self.may_rejoin() else None
         if pause is None:
+            # The stream is over, and nobody left it: the run goes on, if it does.
+            self.over = True
             raise error from broken
         await asyncio.sleep(pause)
         self._check_open()
