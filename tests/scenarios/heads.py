@@ -61,5 +61,5 @@ async def standing(world: World, head: str, **options: Any) -> Standing:
         await run.turn()
     if head == "interrupted":
         await world.interrupt()
-        await run.leave()
+        await run.gone()
     return stands

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from typing import Any
@@ -145,7 +146,7 @@ def _data(payload: Any) -> dict[str, Any]:
         case kinds.MessageDiscarded(message_id, failure):
             return {"message_id": message_id, "code": failure.code}
         case kinds.ToolCallStarted(call):
-            return {"call_id": call.id, "tool": call.name, "arguments": call.args}
+            return {"call_id": call.id, "tool": call.name, "arguments": json.loads(call.args)}
         case kinds.ToolCallFinished():
             return {"call_id": payload.call_id, "tool": payload.name, "outcome": payload.outcome}
         case kinds.ApprovalRequested(approval):

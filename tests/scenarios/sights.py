@@ -123,6 +123,11 @@ class Reader:
             await asyncio.shield(self._task)
         return Turn(tuple(self.seen))
 
+    async def gone(self) -> None:
+        """Wait until the stream has ended, however it did."""
+        await asyncio.wait({self._task}, timeout=10)
+        assert self._task.done()
+
     async def leave(self) -> None:
         """Go away in the middle, and wait until that is dealt with."""
         self._task.cancel()

@@ -62,7 +62,7 @@ async def test_an_approved_call_runs_and_the_model_is_not_asked_again_for_it(wor
     thread, (approval,) = await suspended(world, 7)
     turn = await thread.decide({approval: True})
     assert (turn.status, turn.text) == ("completed", "ok")
-    assert [event.data["arguments"] for event in turn.of("tool_call_started")] == ['{"amount": 7}']
+    assert [event.data["arguments"] for event in turn.of("tool_call_started")] == [{"amount": 7}]
 
 
 async def test_the_stored_arguments_are_what_runs(world: World) -> None:
@@ -82,7 +82,7 @@ async def test_the_stored_arguments_are_what_runs(world: World) -> None:
 async def test_arguments_may_be_edited(world: World) -> None:
     thread, (approval,) = await suspended(world, 7)
     turn = await thread.decide({approval: {"arguments": {"amount": 3}}})
-    assert [event.data["arguments"] for event in turn.of("tool_call_started")] == ['{"amount":3}']
+    assert [event.data["arguments"] for event in turn.of("tool_call_started")] == [{"amount": 3}]
     assert (await thread.messages())[2]["content"][0]["content"][0]["text"] == "refunded 3"
     assert (await thread.messages())[1]["content"][0]["args"] == {"amount": 7}, "what the model said stays"
 

@@ -208,7 +208,7 @@ async def test_a_waiter_that_is_cancelled_leaves_no_trace(world: World) -> None:
     first, second, third = await queue(at.thread, "one", "two", "three")
     before = await snapshot(at.thread)
     await second.leave()
-    assert world.storage.backend.leases.queued(ThreadKey("", "t")) == 2
+    await world.waiters(2)
     assert await snapshot(at.thread) == before
     await at.finish()
     await first.turn()
@@ -233,14 +233,14 @@ async def test_the_defaults_of_a_storage_hold_for_calls_that_say_nothing(world: 
     await at.finish()
 
 
-async def test_the_time_to_wait_is_the_deadline_less_a_margin_if_that_is_sooner(world: World) -> None:
-    at = await standing(world, "running")
+async def test_the_time_to_wait_is_the_deadline_less_a_margin_if_that_is_sooner(here: World) -> None:
+    at = await standing(here, "running")
     program = Agent("app", model=ScriptedModel("ok")).program
     options = RunOptions(deadline_s=0.3)
     began = time.monotonic()
     with refused("thread_busy"):
         await commands.send(
-            world.storage,
+            here.storage,
             ThreadKey("", "t"),
             program,
             (TextPart("two"),),
@@ -253,15 +253,15 @@ async def test_the_time_to_wait_is_the_deadline_less_a_margin_if_that_is_sooner(
     await at.finish()
 
 
-async def test_a_deadline_in_the_far_future_does_not_lengthen_the_wait(world: World) -> None:
+async def test_a_deadline_in_the_far_future_does_not_lengthen_the_wait(here: World) -> None:
     options = RunOptions(deadline_s=1000.0, busy_timeout_s=0.01)
-    wait = BusyWait(world.storage, ThreadKey("", "t"), options, "run")
-    await world.storage.open()
-    held = await world.storage.backend.leases.acquire(ThreadKey("", "t"), purpose="write", wait_s=0)
+    wait = BusyWait(here.storage, ThreadKey("", "t"), options, "run")
+    await here.storage.open()
+    held = await here.storage.backend.leases.acquire(ThreadKey("", "t"), purpose="write", wait_s=0)
     with refused("thread_busy"):
         await wait.acquire()
-    await world.storage.backend.leases.release(held)
-    assert world.storage.interrupters == {}
+    await here.storage.backend.leases.release(held)
+    assert here.storage.interrupters == {}
 
 
 async def test_two_threads_do_not_wait_for_each_other(world: World) -> None:

@@ -141,8 +141,8 @@ async def test_a_result_that_arrives_before_the_terminal_commit_is_kept(world: W
     assert (ran, model.heard()[-1]) == (["careful"], ("done", "finished in time"))
 
 
-async def test_leaving_a_stream_in_process_cancels_the_run(world: World) -> None:
-    at = await standing(world, "running")
+async def test_leaving_a_stream_in_process_cancels_the_run(here: World) -> None:
+    at = await standing(here, "running")
     assert at.run is not None
     await at.run.leave()
     assert (await head_of(at.thread))["failure"]["code"] == "cancelled"
@@ -163,28 +163,39 @@ async def test_leaving_while_the_first_write_is_under_way_saves_the_run_too(worl
     assert (await thread.send()).status == "completed"
 
 
-async def test_leaving_a_watch_or_a_replay_does_not_touch_the_run(world: World) -> None:
+async def test_leaving_a_watch_does_not_touch_the_run(world: World) -> None:
     gate = Gate()
     world.agent([gate, "ok"])
     thread = await world.thread()
+    run = thread.stream()
+    await gate.wait()
+    watch = thread.watch()
+    await watch.until("run_started")
+    await watch.leave()
+    gate.open()
+    assert (await run.turn()).status == "completed"
+
+
+async def test_leaving_a_replay_does_not_touch_the_run(here: World) -> None:
+    gate = Gate()
+    here.agent([gate, "ok"])
+    thread = await here.thread()
     run = thread.stream("hello", request_id="r1")
     await gate.wait()
-    watch, replay = thread.watch(), thread.stream("hello", request_id="r1")
-    await watch.until("run_started")
+    replay = thread.stream("hello", request_id="r1")
     await replay.until("run_started")
-    await watch.leave()
     await replay.leave()
     gate.open()
     assert (await run.turn()).status == "completed"
 
 
-async def test_under_continue_a_left_stream_leaves_the_run_alone(world: World) -> None:
+async def test_under_continue_a_left_stream_leaves_the_run_alone(here: World) -> None:
     gate = Gate()
     program = Agent("app", model=ScriptedModel([gate, "ok"])).program
-    world.agent("unused")
-    thread = await world.thread()
+    here.agent("unused")
+    thread = await here.thread()
     stream = commands.send(
-        world.storage,
+        here.storage,
         ThreadKey("", "t"),
         program,
         (TextPart("hello"),),

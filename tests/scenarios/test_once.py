@@ -37,7 +37,7 @@ async def stopped(world: World, payment: Payment) -> tuple[Handle, Turn]:
     run = thread.stream()
     await payment.gate.wait()
     await world.interrupt()
-    await run.leave()
+    await run.gone()
     return thread, await thread.retry()
 
 
@@ -100,13 +100,13 @@ async def test_a_second_crash_after_run_again_asks_again(world: World) -> None:
     run = thread.stream()
     await gate.wait()
     await world.interrupt()
-    await run.leave()
+    await run.gone()
     (approval,) = (await thread.retry()).approvals
     gate.reached.clear()
     again = thread.stream_decide({approval: {"run_again": True}})
     await gate.wait()
     await world.interrupt()
-    await again.leave()
+    await again.gone()
     assert (await thread.retry()).status == "suspended"
     assert len(starts) == 2
 
@@ -189,7 +189,7 @@ async def test_a_new_turn_after_a_given_up_call_tells_the_model_that_its_outcome
     run = thread.stream()
     await payment.gate.wait()
     await world.interrupt()
-    await run.leave()
+    await run.gone()
     await thread.cancel()
     await thread.send("what now?")
     assert [outcome for outcome, _ in payment.model.heard()] == ["user", "assistant", "unknown", "user"]

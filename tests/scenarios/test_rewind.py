@@ -186,7 +186,7 @@ async def test_a_checkpoint_of_another_thread_is_not_found(world: World) -> None
     before = await snapshot(thread)
     with refused("checkpoint_not_found"):
         await thread.rewind((await head_of(other))["id"])
-    for forged in ("", "x", "1", "0" * 16 + ".1", (await head_of(thread))["id"] + "0"):
+    for forged in ("x", "1", "0" * 16 + ".1", (await head_of(thread))["id"] + "0"):
         with refused("checkpoint_not_found"):
             await thread.rewind(forged)
     assert await snapshot(thread) == before

@@ -86,7 +86,7 @@ async def test_retry_runs_only_what_is_not_recorded(world: World) -> None:
     await run.until("tool_call_finished")
     await gate.wait()
     await world.interrupt()
-    await run.leave()
+    await run.gone()
     gate.open()
     turn = await thread.retry()
     assert (turn.status, sorted(ran)) == ("completed", ["quick", "slow", "slow"])
@@ -108,7 +108,7 @@ async def test_the_idempotency_key_stays_the_same_over_a_retry(world: World) -> 
     run = thread.stream()
     await gate.wait()
     await world.interrupt()
-    await run.leave()
+    await run.gone()
     gate.open()
     await thread.retry()
     assert len(keys) == 2
@@ -223,7 +223,7 @@ async def test_a_crash_after_the_last_result_goes_on_with_the_model(world: World
     run = thread.stream()
     await gate.wait()
     await world.interrupt()
-    await run.leave()
+    await run.gone()
     assert (await head_of(thread))["next"] == ["model"]
     assert (await thread.retry()).text == "ok"
     assert ran == ["note"]

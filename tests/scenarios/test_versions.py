@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
@@ -51,7 +53,7 @@ async def test_of_two_sends_with_the_same_expected_version_one_wins(world: World
 async def test_a_mutation_of_another_version_is_refused(world: World, verb: str) -> None:
     at = await standing(world, "suspended")
     before = await snapshot(at.thread)
-    calls = {
+    calls: dict[str, Callable[[], Awaitable[Any]]] = {
         "send": lambda: at.thread.send(expected_version=1),
         "decide": lambda: at.thread.decide({at.approval: True}, expected_version=1),
         "rewind": lambda: at.thread.rewind(at.checkpoint, expected_version=1),

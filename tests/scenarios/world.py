@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import pytest
 
+import clew
 from clew_engine import Agent, ClewError, Limits, Storage, Tuning
 from clew_engine.errors import LeaseLostError
 from clew_engine.models import Model
@@ -19,7 +20,7 @@ from tests.scenarios.in_process import InProcessThread
 from tests.scenarios.scripts import ScriptedModel
 from tests.scenarios.sights import Reader, Turn
 
-ERRORS: tuple[type[Exception], ...] = (ClewError,)
+ERRORS: tuple[type[Exception], ...] = (ClewError, clew.ClewError)
 TUNING = Tuning(model_backoff_s=0.0, cancel_grace_s=0.3)
 
 
