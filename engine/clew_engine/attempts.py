@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clew_engine.drafts import Draft
-from clew_engine.errors import ClewError, StreamCutError, ThreadNotFoundError
+from clew_engine.errors import ClewError, StreamCutError, ThreadNotFoundError, expect_version
 from clew_engine.events import Event, Heartbeat, RunQueued
 from clew_engine.hub import Subscription
 from clew_engine.leasing import INTERRUPTED, BusyWait
@@ -86,16 +86,19 @@ class Attempt:
             if found is None:
                 if storage.draining:
                     raise StreamCutError(0, "the server is shutting down and takes no new runs")
-                head = await storage.backend.threads.get_head(key)
-                await self._arrive(head)
                 wait = BusyWait(storage, key, self._options, "run")
-                grant = await wait.try_now()
+                grant = await wait.at_once()
+                arriving = grant is not None
                 if grant is None:
-                    queued = self._queued(head)
-                    storage.hub.publish(key, [queued])
-                    yield [queued]
-                    grant = await wait.acquire()
-                self._admission = storage.spawn(self._admit(grant))
+                    head = await storage.backend.threads.get_head(key)
+                    await self._arrive(head)
+                    grant = await wait.try_now()
+                    if grant is None:
+                        queued = self._queued(head)
+                        storage.hub.publish(key, [queued])
+                        yield [queued]
+                        grant = await wait.acquire()
+                self._admission = storage.spawn(self._admit(grant, arriving))
                 found = await asyncio.shield(self._admission)
             self._admitted()
             if found is not None:
@@ -133,20 +136,26 @@ class Attempt:
             self._admitted()
 
     async def _arrive(self, head: Head | None) -> None:
-        expected = self._mutation.expected_version
-        OpenThread(self._storage, Grant(self._key, 0, "read"), head).expect(expected)
+        version = head.thread.head_version if head else 0
+        expect_version(self._key.thread_id, self._mutation.expected_version, version)
         if self._arrival is not None:
             await self._arrival(head)
 
-    async def _admit(self, grant: Grant) -> tuple[str, int] | None:
-        """Open the attempt under its grant; a version means that the same request was recorded while this one waited."""
+    async def _admit(self, grant: Grant, arriving: bool) -> tuple[str, int] | None:
+        """Open the attempt under its grant; a version means that the same request was recorded while this one waited.
+
+        A call that found the thread free arrives here: one look at the head serves both.
+        """
         storage = self._storage
         kept = False
         try:
             found = await self._requests.find()
             if found is not None:
                 return found
-            thread = OpenThread(storage, grant, await storage.backend.threads.get_head(self._key))
+            head = await storage.backend.threads.get_head(self._key)
+            if arriving:
+                await self._arrive(head)
+            thread = OpenThread(storage, grant, head)
             thread.expect(self._mutation.expected_version)
             if self._look is not None:
                 await self._look(thread)
@@ -154,6 +163,7 @@ class Attempt:
             opening = self._opening(thread)
             self._uid = thread.uid
             self._reader = storage.hub.subscribe(self._key)
+            self._reader.start_at(thread.version)
             limits = opening.program.limits.narrowed(self._options.limits)
             self._run = Run(storage, thread, opening.program, limits, self._options.actor)
             storage.live[self._key] = self._run

@@ -36,11 +36,12 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A call that may run, with the arguments that it runs with."""
+    """A call that may run, with the arguments that it runs with: as text, and as its function takes them."""
 
     position: int
     call: Call
     tool: Tool
+    values: Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -82,7 +83,7 @@ def _judge(
     decision = continuation.get(DECIDED, {}).get(call.id, {})
     args = decision.get("arguments", call.args)
     try:
-        tool.check(args)
+        values = tool.check(args)
         gated = always or _is_gated(tool, args)
     except ToolArgumentError as error:
         return Settled(position, call, "failed", str(error))
@@ -93,7 +94,7 @@ def _judge(
         return Settled(position, call, "rejected", reason)
     if call.id in continuation.get(INTENTS, ()):
         return _judge_started(position, call, args, continuation)
-    return Ready(position, Call(call.id, call.name, args), tool)
+    return Ready(position, Call(call.id, call.name, args), tool, values)
 
 
 def _is_gated(tool: Tool, args: str) -> bool:
@@ -185,7 +186,7 @@ class CallStep:
             actor=run.actor,
             state=run.state_view(),
         )
-        task = run.start(ready.tool.call(ready.call.args, context))
+        task = run.start(ready.tool.call(ready.values, context))
         self._running[task] = ready
         limit = _smallest(ready.tool.timeout, run.limits.tool_seconds)
         if limit is not None:

@@ -102,9 +102,9 @@ class Checkpoint:
         return view
 
 
-def view_checkpoint(thread_id: str, uid: str, record: CheckpointRecord) -> Checkpoint:
-    """A stored row as the checkpoint it is."""
-    body = decode_body(record.body)
+def view_checkpoint(thread_id: str, uid: str, record: CheckpointRecord, body: Body | None = None) -> Checkpoint:
+    """A stored row as the checkpoint it is; `body` is the row's own, where it was read before."""
+    body = body or decode_body(record.body)
     waiting = record.status in (Status.IN_PROGRESS, Status.SUSPENDED, Status.FAILED)
     return Checkpoint(
         id=ids.checkpoint_id(uid, record.version),

@@ -31,15 +31,19 @@ class BusyWait:
         self._timeout = timeout
         self._began = time.monotonic()
 
+    async def at_once(self) -> Grant | None:
+        """The lease if it is free."""
+        try:
+            return await self._storage.backend.leases.acquire(self._key, purpose=self._purpose, wait_s=0)
+        except LeaseBusy:
+            return None
+
     async def try_now(self) -> Grant | None:
         """The lease if it is free. Raises ThreadBusyError where the policy is to reject."""
-        leases = self._storage.backend.leases
-        try:
-            return await leases.acquire(self._key, purpose=self._purpose, wait_s=0)
-        except LeaseBusy:
-            if self._policy is OnBusy.REJECT:
-                raise ThreadBusyError(self._key.thread_id, 0.0) from None
-            return None
+        grant = await self.at_once()
+        if grant is None and self._policy is OnBusy.REJECT:
+            raise ThreadBusyError(self._key.thread_id, 0.0)
+        return grant
 
     async def acquire(self) -> Grant:
         """Wait for the lease, or interrupt its holder and go before those who wait. Raises ThreadBusyError, with nothing done."""

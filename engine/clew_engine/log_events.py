@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from clew_engine import ids
 from clew_engine.approvals import Approval, as_asked, view_approval
@@ -22,7 +23,7 @@ from clew_engine.events import (
 from clew_engine.message_codec import decode_message
 from clew_engine.messages import Message, Usage
 from clew_engine.replies import Reply
-from clew_storage import CheckpointRecord, LogEntry, MessageRecord, Source, Status, ThreadKey
+from clew_storage import ApprovalRecord, CheckpointRecord, LogEntry, MessageRecord, Source, Status, ThreadKey
 
 _STARTS = (Source.INPUT, Source.DECISION, Source.RETRY)
 _ENDS = (Source.STEP, Source.SUSPEND, Source.DECISION, Source.FAILURE)
@@ -44,11 +45,25 @@ def ends_attempt(record: CheckpointRecord) -> bool:
     return record.status is not Status.IN_PROGRESS and record.source in _ENDS
 
 
-def events_of(key: ThreadKey, uid: str, entry: LogEntry, waiting: Sequence[Approval] = ()) -> list[Event]:
-    """The events of one version in their order. `waiting` are the approvals that the entry's body names as still open."""
-    record = entry.checkpoint
-    body = decode_body(record.body)
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """An entry of the log with its stored texts read."""
+
+    record: CheckpointRecord
+    body: Body
+    messages: tuple[Message, ...]
+    approvals: Sequence[ApprovalRecord]
+
+
+def read_entry(entry: LogEntry) -> Logged:
+    """Read a stored entry."""
     messages = tuple(view_message(message) for message in entry.messages)
+    return Logged(entry.checkpoint, decode_body(entry.checkpoint.body), messages, entry.approvals)
+
+
+def events_of(key: ThreadKey, uid: str, entry: Logged, waiting: Sequence[Approval] = ()) -> list[Event]:
+    """The events of one version in their order. `waiting` are the approvals that the entry's body names as still open."""
+    record, body, messages = entry.record, entry.body, entry.messages
     asked = tuple(as_asked(view_approval(approval)) for approval in entry.approvals)
     payloads: list[Payload] = []
     if record.source in _STARTS:
@@ -59,10 +74,10 @@ def events_of(key: ThreadKey, uid: str, entry: LogEntry, waiting: Sequence[Appro
         for result in message.tool_results
     ]
     payloads += [ApprovalRequested(approval) for approval in asked]
-    payloads.append(CheckpointWritten(view_checkpoint(key.thread_id, uid, record), messages))
+    payloads.append(CheckpointWritten(view_checkpoint(key.thread_id, uid, record, body), messages))
     payloads += [ToolCallStarted(call) for call in _started(body, messages)]
     if ends_attempt(record):
-        payloads.append(terminal_of(key, uid, record, messages, (*asked, *waiting)))
+        payloads.append(terminal_of(key, uid, record, body, messages, (*asked, *waiting)))
     run = ids.run_id(uid, record.run_version)
     last = len(payloads) - 1
     return [
@@ -72,10 +87,14 @@ def events_of(key: ThreadKey, uid: str, entry: LogEntry, waiting: Sequence[Appro
 
 
 def terminal_of(
-    key: ThreadKey, uid: str, record: CheckpointRecord, messages: Sequence[Message], waiting: Sequence[Approval]
+    key: ThreadKey,
+    uid: str,
+    record: CheckpointRecord,
+    body: Body,
+    messages: Sequence[Message],
+    waiting: Sequence[Approval],
 ) -> Payload:
     """The terminal that a head which is not in progress stands for."""
-    body = decode_body(record.body)
     if record.status is Status.SUSPENDED:
         return RunSuspended(tuple(as_asked(approval) for approval in waiting))
     if record.status is Status.FAILED:
@@ -97,5 +116,7 @@ def terminal_of(
 
 
 def _started(body: Body, messages: Sequence[Message]) -> list[Call]:
+    if not body.started:
+        return []
     written = {call.id: call for message in messages for call in message.tool_calls}
     return [call if call.name else Call(call.id, written[call.id].name, written[call.id].args) for call in body.started]

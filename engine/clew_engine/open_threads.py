@@ -13,7 +13,7 @@ from clew_engine.checkpoints import Body, Checkpoint, decode_body, view_checkpoi
 from clew_engine.drafts import Built, Draft, build
 from clew_engine.errors import expect_version
 from clew_engine.events import Event, Payload
-from clew_engine.log_events import events_of, view_message
+from clew_engine.log_events import Logged, events_of, view_message
 from clew_engine.state import check_size
 from clew_engine.transcripts import Transcript
 from clew_storage import (
@@ -21,7 +21,6 @@ from clew_storage import (
     CheckpointRecord,
     Grant,
     Head,
-    LogEntry,
     RequestRecord,
     Status,
     ThreadInfo,
@@ -87,7 +86,7 @@ class OpenThread:
     def view(self) -> Checkpoint:
         """The head as a checkpoint."""
         assert self.head is not None
-        return view_checkpoint(self.key.thread_id, self.uid, self.head)
+        return view_checkpoint(self.key.thread_id, self.uid, self.head, self.body)
 
     def expect(self, version: int | None) -> None:
         """Raises VersionConflictError when the head is not at the version that a caller expects."""
@@ -139,7 +138,8 @@ class OpenThread:
         waiting = [view_approval(record) for record in self.pending if record.id in draft.waiting]
         before = self.pending
         self._advance(draft, built)
-        self._behind = self._storage.spawn(self._persist(write, built, waiting, before, self._behind))
+        entry = Logged(built.checkpoint, self.body, built.messages, built.approvals)
+        self._behind = self._storage.spawn(self._persist(write, entry, waiting, before, self._behind))
         return self._behind
 
     async def commit(
@@ -180,7 +180,7 @@ class OpenThread:
     async def _persist(
         self,
         write: Write,
-        built: Built,
+        entry: Logged,
         waiting: Sequence[Approval],
         before: Sequence[ApprovalRecord],
         earlier: asyncio.Task[Checkpoint] | None,
@@ -190,10 +190,9 @@ class OpenThread:
             await earlier
         self.cancel_requested = written.cancel_requested
         self.info = written.thread.info
-        if self.at_rest is not None and built.checkpoint.status is not Status.IN_PROGRESS:
+        if self.at_rest is not None and entry.record.status is not Status.IN_PROGRESS:
             # Who reads the terminal may call again at once: by then the thread is free.
             await self.at_rest()
-        entry = LogEntry(built.checkpoint, built.records, built.approvals)
         self._storage.hub.publish(self.key, events_of(self.key, self.uid, entry, waiting))
         self._storage.approval_feed.note(self.key, written.thread.info, write, before)
-        return view_checkpoint(self.key.thread_id, self.uid, built.checkpoint)
+        return view_checkpoint(self.key.thread_id, self.uid, entry.record, entry.body)

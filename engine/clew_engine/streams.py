@@ -73,9 +73,12 @@ class EventStream:
     async def reply(self) -> Reply:
         """Read to the end. Raises RunFailedError or CancelledRunError for a run that failed."""
         last: Event | None = None
-        async for event in self:
-            if event.payload.terminal:
-                last = event
+        try:
+            async for batch in self.batches():
+                if batch[-1].payload.terminal:
+                    last = batch[-1]
+        finally:
+            await self.aclose()
         if last is None:
             raise ClewError("the stream ended without a terminal event; watch the thread for the rest")
         return reply_of(last)

@@ -79,6 +79,7 @@ class Tool:
         self.once = once
         self.approve = approve
         self.timeout = timeout
+        self._is_async = inspect.iscoroutinefunction(function)
         self._context, self._model = _signature(self.name, function)
         self.parameters = _schema(self._model)
 
@@ -107,12 +108,10 @@ class Tool:
             raise ToolArgumentError(f"invalid arguments for {self.name}: {wrong}") from None
         return {name: getattr(model, name) for name in type(model).model_fields}
 
-    async def call(self, args: str, context: ToolContext) -> ToolOutput:
-        """Run the function. Raises ToolArgumentError, ToolResultError or whatever the function raises."""
-        values = self.check(args)
-        if self._context:
-            values[self._context] = context
-        if inspect.iscoroutinefunction(self.function):
+    async def call(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
+        """Run the function on arguments that `check` gave. Raises ToolResultError or whatever the function raises."""
+        values = {**arguments, self._context: context} if self._context else arguments
+        if self._is_async:
             result = await self.function(**values)
         else:
             call = contextvars.copy_context().run

@@ -10,7 +10,7 @@ from clew_engine.approvals import Approval, view_approval
 from clew_engine.checkpoints import decode_body
 from clew_engine.errors import ArgumentInvalidError, RunNotFoundError, ThreadInterruptedError, ThreadNotFoundError
 from clew_engine.events import CheckpointWritten, Event, Heartbeat
-from clew_engine.log_events import ends_attempt, events_of, terminal_of, view_message
+from clew_engine.log_events import ends_attempt, events_of, read_entry, terminal_of, view_message
 from clew_engine.streams import Batches, EventStream
 from clew_storage import Head, LogEntry, Status, ThreadKey, ThreadMissing
 
@@ -199,11 +199,12 @@ class _Watch:
 
     async def _events(self, entry: LogEntry) -> list[Event]:
         waiting: list[Approval] = []
-        for approval_id in decode_body(entry.checkpoint.body).waiting:
+        logged = read_entry(entry)
+        for approval_id in logged.body.waiting:
             found = await self._storage.backend.approvals.get_approval(self._key.tenant, approval_id)
             if found is not None and found.key == self._key:
                 waiting.append(view_approval(found))
-        return events_of(self._key, self._uid, entry, waiting)
+        return events_of(self._key, self._uid, logged, waiting)
 
     async def _terminal(self, head: Head) -> list[Event]:
         """The head's terminal, unless the replay has just said it."""
@@ -214,7 +215,7 @@ class _Watch:
         messages = await self._storage.backend.messages.list_messages(self._key, newest_first=True, limit=20)
         spoken = [view_message(each) for each in reversed(messages) if each.role == "assistant"]
         waiting = [view_approval(each) for each in head.pending]
-        payload = terminal_of(self._key, self._uid, record, spoken, waiting)
+        payload = terminal_of(self._key, self._uid, record, decode_body(record.body), spoken, waiting)
         run = ids.run_id(self._uid, record.run_version)
         return [Event(self._key.thread_id, self._uid, run, record.version, True, record.created_at_ms, payload)]
 

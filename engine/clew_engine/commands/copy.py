@@ -16,7 +16,7 @@ from clew_engine.errors import (
     expect_version,
 )
 from clew_engine.forks import fork_draft
-from clew_engine.log_events import events_of
+from clew_engine.log_events import events_of, read_entry
 from clew_engine.options import Mutation
 from clew_engine.requests import RequestLog, again_if_recorded
 from clew_storage import CheckpointRecord, Head, LogEntry, ThreadExists, ThreadKey, ThreadRecord, Write
@@ -87,7 +87,7 @@ async def _copy(
     except ThreadExists:
         raise TargetExistsError(target.thread_id) from None
     entry = LogEntry(built.checkpoint, built.records, built.approvals)
-    storage.hub.publish(target, events_of(target, uid, entry))
+    storage.hub.publish(target, events_of(target, uid, read_entry(entry)))
     storage.approval_feed.note(target, written.thread.info, write, ())
     return written.thread
 
