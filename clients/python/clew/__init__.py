@@ -67,6 +67,7 @@ from clew.records import App, Approval, Checkpoint, Reply, ThreadInfo, ThreadRun
 from clew.settings import Tls
 from clew.streams import EventStream, Stream
 from clew.thread import Thread
+from clew.transcript import Transcript
 from clew.usage import Usage
 
 __all__ = [
@@ -138,6 +139,7 @@ __all__ = [
     "Tool",
     "ToolCallFinished",
     "ToolCallStarted",
+    "Transcript",
     "UnauthenticatedError",
     "UnavailableError",
     "Usage",
