@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
@@ -65,7 +64,9 @@ def connect(target: str) -> Client:
 
 def refuse(error: ClewError, target: str, *, as_json: bool = False) -> NoReturn:
     """End the command with an error."""
+    if error.code == "unavailable":
+        error.message = (
+            f"no server can be reached at {target}; start one with `clew serve`, or name another with --target"
+        )
     print_error(error, as_json=as_json)
-    if error.code == "unavailable" and not as_json:
-        sys.stderr.write(f"clew: is a server at {target}? `clew serve APP.py` starts one, --target names another\n")
     raise typer.Exit(1) from None

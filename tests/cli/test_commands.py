@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from clew import Client
+from clew.settings import DEFAULT_TARGET as CLIENTS_TARGET
+from clew_server.cli.calls import DEFAULT_TARGET
+from clew_server.settings import DEFAULT_PORT
+from tests.cli.conftest import CLEW, Cli
+
+COMMANDS = (
+    "serve",
+    "chat",
+    "apps",
+    *(f"threads {each}" for each in ("list", "show", "history", "messages", "rewind", "copy", "delete")),
+    *(f"approvals {each}" for each in ("list", "watch", "approve", "reject", "decide")),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    done = subprocess.run([CLEW, *command.split(), "--help"], capture_output=True, text=True, timeout=60, check=True)
+
+    assert f" clew {command} " in " ".join(done.stdout.replace("│", "").split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heavy"),
+    [
+        (["--help"], {"grpc", "pydantic", "asyncio", "clew", "clew_engine"}),
+        (["threads", "list", "--help"], {"grpc", "clew", "clew_engine"}),
+        (["approvals", "--help"], {"grpc", "clew", "clew_engine"}),
+        (["chat", "--help"], {"grpc", "clew", "clew_engine"}),
+    ],
+)
+def test_help_imports_nothing_heavy(arguments: list[str], heavy: set[str]) -> None:
+    program = (
+        "import sys\nfrom clew_server.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "sys.stderr.write(' '.join(sys.modules))\n"
+    )
+    command = [sys.executable, "-c", program, *arguments]
+
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+
+    assert heavy & set(done.stderr.split()) == set()
+
+
+def test_client_command_line_and_server_agree_on_where_a_server_is() -> None:
+    assert {CLIENTS_TARGET, DEFAULT_TARGET} == {f"localhost:{DEFAULT_PORT}"}
+
+
+def test_apps_are_listed_with_their_tools(cli: Cli) -> None:
+    (app,) = cli.json_lines("apps")
+
+    assert (app["name"], app["model"]) == ("support", "offline")
+    assert [(tool["name"], tool["requires_approval"], tool["once"]) for tool in app["tools"]] == [
+        ("look_up_order", False, False),
+        ("refund", True, True),
+        ("ship", False, True),
+    ]
+    assert "look_up_order, refund?!, ship!" in cli.shown("apps")
+
+
+@pytest.mark.parametrize(
+    "command", ["threads show nothing", "threads history nothing", "threads rewind nothing 1", "threads copy nothing x"]
+)
+def test_a_refusal_is_one_line_on_stderr_and_exit_code_1(cli: Cli, command: str) -> None:
+    done = cli.run(*command.split())
+
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.startswith("clew: ")
+    assert "not_found" in done.stderr
+
+
+def test_a_refusal_is_json_for_programs(cli: Cli) -> None:
+    done = cli.run("threads", "show", "nothing", "--json")
+
+    error = json.loads(done.stderr)["error"]
+    assert (done.returncode, done.stdout, error["code"]) == (1, "", "thread_not_found")
+    assert error["metadata"] == {"thread_id": "nothing"}
+
+
+def test_an_id_that_breaks_the_rule_names_its_field(cli: Cli) -> None:
+    done = cli.run("threads", "show", "a/b", "--json")
+
+    assert json.loads(done.stderr)["error"]["metadata"]["field"] == "thread_id"
+
+
+@pytest.mark.parametrize("command", [["nothing"], ["threads", "list", "--limit", "0"], ["threads", "show"]])
+def test_what_is_not_understood_is_exit_code_2(cli: Cli, command: list[str]) -> None:
+    assert cli.run(*command).returncode == 2
+
+
+def test_a_server_that_is_not_there_is_said_with_what_to_do() -> None:
+    with Client("localhost:1") as client:
+        done = Cli("localhost:1", client).run("threads", "list")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "clew serve" in done.stderr
+    assert "localhost:1" in done.stderr
