@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Self
 
 import grpc
@@ -50,8 +49,6 @@ _OPTIONS = (
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
-    ("grpc.http2.max_ping_strikes", 0),
 )
 
 
@@ -101,7 +98,7 @@ class Server:
         """Until the server has stopped."""
         await self._server.wait_for_termination()
         if self._stopping is not None:
-            await self._stopping
+            await self._stopped(self._stopping)
 
     async def stop(self, grace_s: float | None = None) -> None:
         """Take no new runs, let those under way go on for the grace, end streams with their cursor, and close.
@@ -109,15 +106,24 @@ class Server:
         Runs that are not done by then stay interrupted, for a retry. A second call with a shorter grace cuts the first one short.
         """
         grace_s = self.settings.grace if grace_s is None else grace_s
-        earlier, self._stopping = self._stopping, asyncio.create_task(self._stop(grace_s))
+        stopping = asyncio.create_task(self._stop(grace_s, self._stopping))
+        self._stopping = stopping
+        await self._stopped(stopping)
+
+    async def _stopped(self, stopping: asyncio.Task[None]) -> None:
+        """When the newest call to stop is done: it takes the place of those before it."""
+        await asyncio.wait({stopping})
+        while self._stopping is not None and stopping is not self._stopping:
+            stopping = self._stopping
+            await asyncio.wait({stopping})
+        if not stopping.cancelled():
+            stopping.result()
+
+    async def _stop(self, grace_s: float, earlier: asyncio.Task[None] | None) -> None:
+        began = time.monotonic()
         if earlier is not None:
             earlier.cancel()
-            with suppress(asyncio.CancelledError):
-                await earlier
-        await asyncio.shield(self._stopping)
-
-    async def _stop(self, grace_s: float) -> None:
-        began = time.monotonic()
+            await asyncio.wait({earlier})
         await self._health.enter_graceful_shutdown()
         await self.storage.drain(max(0.0, grace_s - min(_LAST_WORDS_S, grace_s / 2)))
         left = max(0.0, grace_s - (time.monotonic() - began))
@@ -139,7 +145,8 @@ class Server:
             interceptors.rules,
             stall_s=self.settings.stall,
         )
-        server = grpc.aio.server(interceptors=(framing,), options=_OPTIONS)
+        patience = ("grpc.http2.min_ping_interval_without_data_ms", round(self.settings.ping_interval * 1000))
+        server = grpc.aio.server(interceptors=(framing,), options=(*_OPTIONS, patience))
         run_service_pb2_grpc.add_RunServiceServicer_to_server(RunService(self.storage, self.apps), server)
         thread_service_pb2_grpc.add_ThreadServiceServicer_to_server(ThreadService(self.storage, self.apps), server)
         checkpoint_service_pb2_grpc.add_CheckpointServiceServicer_to_server(

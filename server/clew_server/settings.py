@@ -42,6 +42,8 @@ class Settings(BaseSettings):
     """How long runs may go on after the server was asked to stop."""
     stall: Annotated[float, Field(gt=0)] = 60.0
     """How long a stream's reader may read nothing while there is something to read."""
+    ping_interval: Annotated[float, Field(gt=0)] = 5.0
+    """Callers that ask more often than this whether the server is there are sent away."""
     log_format: Literal["auto", "json", "console"] = "auto"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 

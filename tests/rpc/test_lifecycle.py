@@ -1,0 +1,324 @@
+"""How a server begins, what it shows beside the contract, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+import trustme
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+from clew.v1.app_service_pb2 import GetAppRequest, ListAppsRequest
+from clew.v1.approval_service_pb2 import WatchApprovalsRequest
+from clew.v1.run_pb2 import DISCONNECT_POLICY_CONTINUE, RunOptions
+from clew.v1.run_service_pb2 import RetryRequest, SendRequest, WatchRequest
+from clew.v1.thread_pb2 import RUN_STATE_INTERRUPTED
+from clew.v1.thread_service_pb2 import GetThreadRequest, ListThreadsRequest
+from clew_engine import Agent, Storage
+from clew_engine.errors import ArgumentInvalidError, StorageUnavailableError
+from clew_engine.options import Tuning
+from clew_server.app import SERVICES, Server
+from clew_server.listening import ServeError
+from clew_server.settings import Settings, is_loopback
+from clew_server.upkeep import KEPT_MS, forget_requests
+from tests.rpc.agents import Gate, echo, support
+from tests.support.serving import Served, events_of, read_refusal, refusal, serving, stubs_on
+
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+CONTINUE = RunOptions(on_disconnect=DISCONNECT_POLICY_CONTINUE)
+
+
+def told(**settings: Any) -> Settings:
+    return Settings.read({"port": 0, "storage": "memory://", "grace": 0.5, **settings})
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture(scope="module")
+def tls(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("tls")
+    issued = authority.issue_cert("localhost", "127.0.0.1")
+    cert, key, ca = folder / "cert.pem", folder / "key.pem", folder / "ca.pem"
+    cert.write_bytes(b"".join(blob.bytes() for blob in issued.cert_chain_pems))
+    issued.private_key_pem.write_to_path(key)
+    authority.cert_pem.write_to_path(ca)
+    return {"cert": cert, "key": key, "ca": ca}
+
+
+async def test_health_is_told_for_each_service(served: Served) -> None:
+    health: Any = health_pb2_grpc.HealthStub(served.channel)
+    for service in ("", *SERVICES):
+        answer = await health.Check(health_pb2.HealthCheckRequest(service=service))
+        assert answer.status == SERVING, service
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await health.Check(health_pb2.HealthCheckRequest(service="clew.v1.Nope"))
+    assert refused.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def listed_by_reflection(served: Served) -> set[str]:
+    channel: Any = served.channel
+    stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
+    call = stub.ServerReflectionInfo()
+    await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
+    answer = await call.read()
+    await call.done_writing()
+    return {service.name for service in answer.list_services_response.service}
+
+
+async def test_reflection_lists_the_services_on_this_machine(served: Served) -> None:
+    assert await listed_by_reflection(served) >= set(SERVICES)
+
+
+async def test_reflection_can_be_off() -> None:
+    async with serving([support()], reflection=False) as served:
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await listed_by_reflection(served)
+        assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+def test_reflection_is_off_where_others_can_ask_unless_it_is_asked_for() -> None:
+    assert told().with_reflection
+    assert not told(host="0.0.0.0").with_reflection
+    assert told(host="0.0.0.0", reflection=True).with_reflection
+
+
+async def test_apps_are_listed_by_name_page_by_page() -> None:
+    agents = [Agent(f"a{number}") for number in range(3)]
+    async with serving([*agents, support()]) as served:
+        names, token = [], ""
+        while True:
+            page = await served.apps.ListApps(ListAppsRequest(page_size=3, page_token=token))
+            names += [app.name for app in page.apps]
+            token = page.next_page_token
+            if not token:
+                break
+        assert names == ["a0", "a1", "a2", "support"]
+        app = (await served.apps.GetApp(GetAppRequest(name="support"))).app
+        assert [(each.name, each.requires_approval) for each in app.tools] == [("look_up", False), ("refund", True)]
+        assert not app.input_schema_json
+        assert (await refusal(served.apps.GetApp(GetAppRequest(name="nope")))).reason == "APP_NOT_FOUND"
+
+
+async def test_two_apps_of_one_name_are_refused() -> None:
+    with pytest.raises(ArgumentInvalidError):
+        Server([Agent("a"), Agent("a")], told())
+
+
+async def test_a_port_that_is_taken_is_said(served: Served) -> None:
+    with pytest.raises(ServeError, match="taken"):
+        await Server([support()], told(port=served.server.port)).start()
+
+
+async def test_an_address_that_others_reach_needs_tls_or_a_word() -> None:
+    with pytest.raises(ServeError, match="insecure-public"):
+        await Server([support()], told(host="0.0.0.0")).start()
+    async with serving([support()], host="0.0.0.0", insecure_public=True) as served:
+        assert served.server.port
+
+
+def test_what_only_this_machine_reaches() -> None:
+    assert all(map(is_loopback, ("127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "example.org", "")))
+
+
+async def test_a_database_that_cannot_be_opened_is_said(tmp_path: Path) -> None:
+    with pytest.raises(StorageUnavailableError, match="folder"):
+        await Server([support()], told(storage=f"sqlite://{tmp_path}")).start()
+
+
+async def test_a_unix_socket_serves_and_is_not_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "clew.sock"
+    async with serving([support()], socket=path) as served:
+        assert served.target == f"unix:{path}"
+        assert (await served.apps.ListApps(ListAppsRequest())).apps
+        with pytest.raises(ServeError, match="another server"):
+            await Server([support()], told(socket=path)).start()
+    with socket.socket(socket.AF_UNIX) as left_behind:
+        left_behind.bind(str(tmp_path / "old.sock"))
+    async with serving([support()], socket=tmp_path / "old.sock") as served:
+        assert (await served.apps.ListApps(ListAppsRequest())).apps
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ServeError, match="another kind"):
+        await Server([support()], told(socket=tmp_path / "file")).start()
+
+
+async def test_tls_is_served_and_plain_callers_are_not(tls: dict[str, Path]) -> None:
+    server = await Server([support()], told(tls_cert=tls["cert"], tls_key=tls["key"])).start()
+    try:
+        trusting = grpc.ssl_channel_credentials(tls["ca"].read_bytes())
+        async with grpc.aio.secure_channel(f"localhost:{server.port}", trusting) as channel:
+            assert (await stubs_on(channel).apps.ListApps(ListAppsRequest())).apps
+        async with grpc.aio.insecure_channel(f"localhost:{server.port}") as channel:
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await stubs_on(channel).apps.ListApps(ListAppsRequest(), timeout=5)
+            assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
+    finally:
+        await server.stop(0)
+
+
+async def test_mtls_serves_only_those_with_a_certificate(tls: dict[str, Path], authority: trustme.CA) -> None:
+    settings = told(tls_cert=tls["cert"], tls_key=tls["key"], tls_client_ca=tls["ca"])
+    server = await Server([support()], settings).start()
+    stranger, known = trustme.CA().issue_cert("ada@example.org"), authority.issue_cert("ada@example.org")
+    try:
+        for issued, served in ((known, True), (stranger, False), (None, False)):
+            pair = {}
+            if issued is not None:
+                pair = {
+                    "private_key": issued.private_key_pem.bytes(),
+                    "certificate_chain": issued.cert_chain_pems[0].bytes(),
+                }
+            credentials = grpc.ssl_channel_credentials(tls["ca"].read_bytes(), **pair)
+            async with grpc.aio.secure_channel(f"localhost:{server.port}", credentials) as channel:
+                call = stubs_on(channel).apps.ListApps(ListAppsRequest(), timeout=5)
+                if served:
+                    assert (await call).apps
+                else:
+                    with pytest.raises(grpc.aio.AioRpcError):
+                        await call
+    finally:
+        await server.stop(0)
+
+
+async def test_a_certificate_that_is_none_is_said(tls: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(ServeError, match="cannot be read"):
+        await Server([support()], told(tls_cert=tmp_path / "nope", tls_key=tls["key"])).start()
+    (tmp_path / "junk").write_text("junk")
+    with pytest.raises(ServeError, match="PEM"):
+        await Server([support()], told(tls_cert=tmp_path / "junk", tls_key=tls["key"])).start()
+
+
+@pytest.mark.parametrize("half", [{"tls_cert": "x"}, {"tls_key": "x"}, {"tls_client_ca": "x"}])
+def test_half_of_tls_is_no_setting(half: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="TLS"):
+        told(**half)
+
+
+async def watched_with_pings(target: str, seconds: float) -> None:
+    """Read a quiet stream while pinging once a second."""
+    options = (
+        ("grpc.keepalive_time_ms", 1000),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.max_pings_without_data", 0),
+    )
+    async with grpc.aio.insecure_channel(target, options=options) as channel:
+        inbox = stubs_on(channel).approvals.WatchApprovals(WatchApprovalsRequest())
+        await inbox.read()
+        async with asyncio.timeout(seconds):
+            await inbox.read()
+
+
+async def test_a_caller_may_ask_whether_the_server_is_there_but_not_all_the_time() -> None:
+    async with serving([echo()], ping_interval=0.5) as patient, serving([echo()], ping_interval=60.0) as strict:
+        pinging = watched_with_pings(patient.target, 5), watched_with_pings(strict.target, 5)
+        allowed, sent_away = await asyncio.gather(*pinging, return_exceptions=True)
+    assert isinstance(allowed, TimeoutError)
+    assert isinstance(sent_away, grpc.aio.AioRpcError)
+    assert sent_away.details() == "Too many pings"
+
+
+async def test_a_quiet_stream_shows_that_it_is_alive(served: Served) -> None:
+    storage = Storage("memory://", tuning=Tuning(heartbeat_s=0.05))
+    gate = Gate()
+    async with storage, serving([gate.agent], storage) as quick:
+        call = quick.runs.Send(SendRequest(thread_id="t", text="wait"))
+        beats = 0
+        while beats < 2:
+            response: Any = await call.read()
+            beats += sum(event.HasField("heartbeat") for event in response.events)
+        gate.opened.set()
+        events = await events_of(call)
+        assert events[-1].HasField("run_completed")
+
+
+async def waiting_run(served: Served, gate: Gate) -> Any:
+    call: Any = served.runs.Send(SendRequest(thread_id="t", text="wait", options=CONTINUE))
+    while not any(event.HasField("tool_call_started") for event in (await call.read()).events):
+        pass
+    await gate.began.wait()
+    return call
+
+
+async def test_a_drain_lets_runs_end_and_cuts_the_watchers_with_their_cursor() -> None:
+    gate = Gate()
+    async with serving([gate.agent], grace=10.0) as served:
+        health: Any = health_pb2_grpc.HealthStub(served.channel)
+        watched = health.Watch(health_pb2.HealthCheckRequest(service="clew.v1.RunService"))
+        assert (await watched.read()).status == SERVING
+        call = await waiting_run(served, gate)
+        follower = served.runs.Watch(WatchRequest(thread_id="t", follow=True))
+        await follower.read()
+        stopping = asyncio.create_task(served.server.stop())
+        assert (await watched.read()).status == NOT_SERVING
+        refused = await refusal(served.runs.Send(SendRequest(thread_id="u", text="hi")))
+        assert refused.code is grpc.StatusCode.UNAVAILABLE
+        listed = await served.threads.ListThreads(ListThreadsRequest())
+        assert [thread.thread_id for thread in listed.threads] == ["t"]
+        gate.opened.set()
+        events = await events_of(call)
+        assert events[-1].run_completed.reply.text == "Through."
+        with pytest.raises(grpc.aio.AioRpcError) as cut:
+            await events_of(follower)
+        assert read_refusal(cut.value).reason == "STREAM_CUT"
+        assert int(read_refusal(cut.value).metadata["version"]) == events[-1].version
+        await stopping
+
+
+async def test_a_run_that_outlasts_the_grace_is_left_for_a_retry(tmp_path: Path) -> None:
+    gate = Gate()
+    url = f"sqlite://{tmp_path / 'clew.db'}"
+    async with serving([gate.agent], url, grace=0.4) as served:
+        call = await waiting_run(served, gate)
+        await served.server.stop()
+        refused = await refusal(call)
+        assert refused.reason == "STREAM_CUT"
+        cursor = int(refused.metadata["version"])
+    gate.opened.set()
+    async with serving([gate.agent], url) as served:
+        thread = (await served.threads.GetThread(GetThreadRequest(thread_id="t"))).thread
+        assert thread.run.state == RUN_STATE_INTERRUPTED
+        assert thread.version == cursor
+        refused = await refusal(served.runs.Watch(WatchRequest(thread_id="t", after_version=cursor)))
+        assert refused.reason == "THREAD_INTERRUPTED"
+        events = await events_of(served.runs.Retry(RetryRequest(thread_id="t")))
+        assert events[-1].run_completed.reply.text == "Through."
+
+
+async def test_a_second_stop_does_not_wait_for_the_grace() -> None:
+    gate = Gate()
+    async with serving([gate.agent], grace=60.0) as served:
+        call = await waiting_run(served, gate)
+        first = asyncio.create_task(served.server.stop())
+        await asyncio.sleep(0)
+        async with asyncio.timeout(5):
+            await served.server.stop(0)
+            await first
+        with pytest.raises((grpc.aio.AioRpcError, asyncio.CancelledError)):
+            await events_of(call)
+
+
+async def test_request_ids_are_forgotten_after_a_day(served: Served) -> None:
+    now = served.storage.now_ms
+    request = SendRequest(thread_id="t", text="hi", request_id="r")
+    first = await events_of(served.runs.Send(request))
+    assert await forget_requests(served.storage) == 0
+    served.storage.now_ms = lambda: now() + KEPT_MS + 1000
+    assert await forget_requests(served.storage) == 1
+    again = await events_of(served.runs.Send(request))
+    assert again[-1].version > first[-1].version
+
+
+async def test_a_storage_that_was_given_stays_open() -> None:
+    async with Storage("memory://") as storage:
+        async with serving([echo()], storage) as served:
+            await events_of(served.runs.Send(SendRequest(thread_id="t", text="hi")))
+        assert (await Agent("echo", storage=storage).thread("t").info())["version"] == 2
