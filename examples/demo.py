@@ -27,7 +27,7 @@ from rich.text import Text
 from clew import ClewError, Client, Event, Thread
 
 ROOT = Path(__file__).parents[1]
-DATA = ROOT / "build" / "demo"
+DATA = Path(os.environ.get("CLEW_DEMO_DATA") or ROOT / "build" / "demo")
 LEDGER = DATA / "ledger.jsonl"
 LOG = DATA / "server.log"
 THREAD = "ticket-7"
@@ -39,9 +39,10 @@ class Server:
 
     def __init__(self, *, hold: bool) -> None:
         command = [str(Path(sys.executable).with_name("clew")), "serve", "examples/support.py", "--port", "0", "--json"]
-        command += ["--storage", f"sqlite://{DATA / 'support.db'}"]
+        storage = f"sqlite://{os.path.relpath(DATA / 'support.db', ROOT)}"
+        command += ["--storage", storage]
         environment = os.environ | {"CLEW_LEDGER": str(LEDGER), "CLEW_HOLD": "1" if hold else ""}
-        say(f"$ clew serve examples/support.py --port 0 --storage sqlite://{(DATA / 'support.db').relative_to(ROOT)}")
+        say(f"$ clew serve examples/support.py --port 0 --storage {storage}")
         self._process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=LOG.open("a"), text=True
         )
