@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -82,42 +82,39 @@ class Attempt:
     async def _batches(self) -> Batches:
         storage, key = self._storage, self._key
         async with storage.calling(key), self._arriving():
-            found = await self._requests.find()
-            if found is None:
-                if storage.draining:
-                    raise StreamCutError(0, "the server is shutting down and takes no new runs")
-                wait = BusyWait(storage, key, self._options, "run")
-                grant = await wait.at_once()
-                arriving = grant is not None
-                if grant is None:
-                    head = await storage.backend.threads.get_head(key)
-                    await self._arrive(head)
-                    grant = await wait.try_now()
-                    if grant is None:
-                        queued = self._queued(head)
-                        storage.hub.publish(key, [queued])
-                        yield [queued]
-                        grant = await wait.acquire()
-                self._admission = storage.spawn(self._admit(grant, arriving))
+            wait = BusyWait(storage, key, self._options, "run")
+            grant = None if storage.draining else await wait.at_once()
+            found, free = None, grant is not None
+            if grant is None:
+                found, head = await self._arrive_late()
+                grant = None if found else await wait.try_now()
+                if not found and not grant:
+                    queued = self._queued(head)
+                    storage.hub.publish(key, [queued])
+                    yield [queued]
+                    grant = await wait.acquire()
+            if grant is not None:
+                self._admission = storage.spawn(self._admit(grant, arriving=free))
                 found = await asyncio.shield(self._admission)
             self._admitted()
-            if found is not None:
-                async for batch in self._replay(found):
+            async with aclosing(self._live() if found is None else self._replay(found)) as batches:
+                async for batch in batches:
                     yield batch
-                return
-            assert self._reader is not None
-            try:
-                assert self._run is not None
-                run_id = self._run.thread.run_id
-                async for batch in attempt_batches(self._reader, run_id, storage.tuning.heartbeat_s, self._beat):
-                    yield batch
-                self._run = None
-            except ClewError:
-                # The stream was ended from this side (a drain, a slow reader, a deletion): nobody left it.
-                self._run = None
-                raise
-            finally:
-                storage.hub.unsubscribe(key, self._reader)
+
+    async def _live(self) -> Batches:
+        assert self._reader is not None
+        assert self._run is not None
+        try:
+            run_id = self._run.thread.run_id
+            async for batch in attempt_batches(self._reader, run_id, self._storage.tuning.heartbeat_s, self._beat):
+                yield batch
+            self._run = None
+        except ClewError:
+            # The stream was ended from this side (a drain, a slow reader, a deletion): nobody left it.
+            self._run = None
+            raise
+        finally:
+            self._storage.hub.unsubscribe(self._key, self._reader)
 
     @asynccontextmanager
     async def _arriving(self) -> AsyncGenerator[None, None]:
@@ -135,16 +132,27 @@ class Attempt:
         finally:
             self._admitted()
 
+    async def _arrive_late(self) -> tuple[tuple[str, int] | None, Head | None]:
+        """Arrive at a thread that is not free: what the same request wrote before, or else the head as it is now."""
+        found = await self._requests.find()
+        if found is not None:
+            return found, None
+        if self._storage.draining:
+            raise StreamCutError(0, "the server is shutting down and takes no new runs")
+        head = await self._storage.backend.threads.get_head(self._key)
+        await self._arrive(head)
+        return None, head
+
     async def _arrive(self, head: Head | None) -> None:
         version = head.thread.head_version if head else 0
         expect_version(self._key.thread_id, self._mutation.expected_version, version)
         if self._arrival is not None:
             await self._arrival(head)
 
-    async def _admit(self, grant: Grant, arriving: bool) -> tuple[str, int] | None:
-        """Open the attempt under its grant; a version means that the same request was recorded while this one waited.
+    async def _admit(self, grant: Grant, *, arriving: bool) -> tuple[str, int] | None:
+        """Open the attempt under its grant; a version means that the same request was recorded before.
 
-        A call that found the thread free arrives here: one look at the head serves both.
+        A call that found the thread free arrives here: one look at the requests and at the head serves both.
         """
         storage = self._storage
         kept = False

@@ -165,7 +165,7 @@ class _Watch:
                 yield [self._beat()]
                 continue
             fresh = [event for event in batch if self._is_fresh(event)]
-            if any(event.payload.logged and event.version > self._cursor + 1 for event in fresh):
+            if self._misses(fresh):
                 return
             mine = self._mine(fresh, live=True)
             for event in mine:
@@ -178,6 +178,16 @@ class _Watch:
 
     def _is_over(self) -> bool:
         return self._ended
+
+    def _misses(self, events: list[Event]) -> bool:
+        """Whether a version lies between the cursor and these, which then is in the log."""
+        known = self._cursor
+        for event in events:
+            if event.payload.logged:
+                if event.version > known + 1:
+                    return True
+                known = event.version
+        return False
 
     def _is_fresh(self, event: Event) -> bool:
         return event.version > self._cursor if event.payload.logged else event.version >= self._cursor
