@@ -47,6 +47,11 @@ def ask(tool: str, args: str | None = None, /, **values: Any) -> Ask:
     return Ask(tool, json.dumps(values) if args is None else args)
 
 
+async def breathe() -> None:
+    """Let others run, in the middle of an answer."""
+    await asyncio.sleep(0)
+
+
 Action = str | Ask | Gate | BaseException | Callable[[], Awaitable[None]] | None
 Answer = Action | list[Action]
 
