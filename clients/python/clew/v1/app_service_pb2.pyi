@@ -28,7 +28,7 @@ class ListAppsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """At most that many, 0 to 200; 0: 50. Fewer may come, also before the end: a page is up to 4 MiB."""
+    """At most that many, and 200; 0: 50. Fewer may come, also before the end: a page is up to 4 MiB."""
     page_token: _builtins.str
     """`next_page_token` of the page before; everything else must be as it was then. Empty: the first page. A token that this server did
     not give: ARGUMENT_INVALID.

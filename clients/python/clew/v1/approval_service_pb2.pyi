@@ -33,7 +33,7 @@ class ListApprovalsRequest(_message.Message):
     USER_ID_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """At most that many, 0 to 200; 0: 50. Fewer may come, also before the end: a page is up to 4 MiB."""
+    """At most that many, and 200; 0: 50. Fewer may come, also before the end: a page is up to 4 MiB."""
     page_token: _builtins.str
     """`next_page_token` of the page before; everything else must be as it was then. Empty: the first page. A token that this server did
     not give: ARGUMENT_INVALID.

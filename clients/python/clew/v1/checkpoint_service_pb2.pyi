@@ -33,7 +33,7 @@ class ListCheckpointsRequest(_message.Message):
     thread_id: _builtins.str
     """The thread. Required."""
     page_size: _builtins.int
-    """At most that many, 0 to 200; 0: 20. Fewer may come, also before the end."""
+    """At most that many, and 200; 0: 20. Fewer may come, also before the end."""
     page_token: _builtins.str
     """`next_page_token` of the page before; everything else must be as it was then. Empty: the first page. A token that this server did
     not give: ARGUMENT_INVALID.

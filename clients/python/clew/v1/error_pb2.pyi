@@ -103,7 +103,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_STREAM_CUT: _ErrorReason.ValueType  # 121
     """UNAVAILABLE. The server ended a stream that was in good order: it stops, or the reader did not keep up. The run goes on.
-    Metadata: `version` (the cursor). Next: Watch after that version.
+    Metadata: `version` (the cursor). Next: Watch after that version. A server that stops also refuses new runs with it, before
+    RunStarted and with version 0: then nothing was done, and the same request is for another server or a later time.
     """
     ERROR_REASON_DATA_CORRUPT: _ErrorReason.ValueType  # 140
     """DATA_LOSS. What was read is not what was written. Metadata: `thread_id`. Next: restore from a backup; do not write on."""
@@ -121,7 +122,8 @@ class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
 
     Every refused call ends with a gRPC status whose details hold exactly one google.rpc.ErrorInfo: its domain is `clew`, its reason
     is the name of one of these values without the prefix `ERROR_REASON_` (for example `THREAD_BUSY`), and its metadata holds every
-    value that the message text mentions. The text is for people and may change; reason and metadata are for programs and stay.
+    value that the message text mentions. The text is for people and may change; reason and metadata are for programs and stay. Text
+    over 1 KiB and values over 512 bytes are cut short, a list of ids after a whole id.
 
     Nothing was written by a call that was refused, except where a value says otherwise.
 
@@ -209,7 +211,8 @@ Next: try again with the same request id.
 """
 ERROR_REASON_STREAM_CUT: ErrorReason.ValueType  # 121
 """UNAVAILABLE. The server ended a stream that was in good order: it stops, or the reader did not keep up. The run goes on.
-Metadata: `version` (the cursor). Next: Watch after that version.
+Metadata: `version` (the cursor). Next: Watch after that version. A server that stops also refuses new runs with it, before
+RunStarted and with version 0: then nothing was done, and the same request is for another server or a later time.
 """
 ERROR_REASON_DATA_CORRUPT: ErrorReason.ValueType  # 140
 """DATA_LOSS. What was read is not what was written. Metadata: `thread_id`. Next: restore from a backup; do not write on."""

@@ -481,10 +481,12 @@ class RunSuspended(_message.Message):
     APPROVALS_FIELD_NUMBER: _builtins.int
     SNAPSHOT_FIELD_NUMBER: _builtins.int
     snapshot: _builtins.bytes
-    """What Resume needs to continue a stateless run, up to 3.5 MiB, sealed by the server. Empty for a run on a thread."""
+    """What Resume needs to continue a stateless run, up to 3.5 MiB, sealed by the server. Empty for a run on a thread, and where the
+    server seals none: then nothing continues it.
+    """
     @_builtins.property
     def approvals(self) -> _containers.RepeatedCompositeFieldContainer[_approval_pb2.Approval]:
-        """All that it waits for."""
+        """All that it waits for; where that is over 3.5 MiB, the first of them that are not: ListApprovals gives the rest."""
 
     def __init__(
         self,
@@ -540,7 +542,7 @@ class RunFailed(_message.Message):
     retryable: _builtins.bool
     """Whether Retry may succeed without anything else being changed."""
     snapshot: _builtins.bytes
-    """What Resume needs to continue a stateless run, up to 3.5 MiB, sealed by the server. Empty for a run on a thread."""
+    """As in RunSuspended."""
     @_builtins.property
     def status(self) -> _status_pb2.Status:
         """The gRPC status that stands for it, with an ErrorInfo (domain `clew`, the failure code's name as reason) and, where the time to

@@ -190,7 +190,9 @@ class Part(_message.Message):
 
     @_builtins.property
     def reasoning(self) -> Global___ReasoningPart:
-        """What the model thought before it spoke. Left out where a request does not ask for it."""
+        """What the model thought before it spoke. Reads leave it out where a request does not ask for it; events always have it, so that
+        `part_index` counts the same.
+        """
 
     @_builtins.property
     def image(self) -> Global___MediaPart:

@@ -46,13 +46,17 @@ class SendRequest(_message.Message):
     text: _builtins.str
     """A user's message of one text part; not empty. For agents."""
     input_json: _builtins.bytes
-    """A JSON object of state keys to start with. For workflows."""
+    """A JSON object of state keys to start with. For workflows; an agent refuses it."""
     state_json: _builtins.bytes
     """A JSON object whose top-level values replace the thread's, before the run begins; empty for none. Neither `messages` nor `_clew`."""
     request_id: _builtins.str
-    """Makes the call safe to repeat for 24 hours: 1 to 128 characters, visible ASCII. Empty: the call cannot be repeated safely."""
+    """Makes the call safe to repeat for 24 hours: 1 to 128 characters, visible ASCII. Empty, or without a thread: the call cannot be
+    repeated safely.
+    """
     expected_version: _builtins.int
-    """The version that the thread must have, at arrival and when its turn comes; 0 for a thread that has none yet. Unset: any."""
+    """The version that the thread must have, at arrival and when its turn comes; 0 for a thread that has none yet. Unset: any. Without
+    a thread ARGUMENT_INVALID.
+    """
     user_id: _builtins.str
     """Whom a thread that this call creates belongs to, up to 256 bytes. Ignored where the thread exists."""
     metadata_json: _builtins.str
@@ -367,7 +371,7 @@ class ResumeRequest(_message.Message):
     request_id: _builtins.str
     """As in SendRequest."""
     expected_version: _builtins.int
-    """As in SendRequest; not with a snapshot."""
+    """As in SendRequest; with a snapshot ARGUMENT_INVALID."""
     @_builtins.property
     def options(self) -> _run_pb2.RunOptions:
         """How the attempt behaves."""

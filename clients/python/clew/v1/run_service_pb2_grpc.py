@@ -91,8 +91,9 @@ class RunServiceServicer(object):
 
     def Send(self, request, context):
         """Sends an input to a thread, which it creates if need be, and runs the thread's app on it. After a completed or failed run this
-        is a new turn. Without a thread id the run is stateless: nothing is stored, leaving the stream cancels it, and what pauses or
-        fails gives a snapshot for Resume.
+        is a new turn. Without a thread id the run is stateless: nothing is stored, leaving the stream cancels it, and its events name no
+        thread. What pauses or fails gives a snapshot for Resume where the server seals snapshots; where it does not, such a run ends
+        there, and what needs a person has to use a thread.
 
         Refused with: THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED, APP_NOT_FOUND,
         APP_MISMATCH, STATE_INVALID, STATE_TOO_LARGE, QUOTA_EXCEEDED, THREAD_NOT_FOUND (deleted meanwhile, or since the same request).
@@ -140,7 +141,8 @@ class RunServiceServicer(object):
         """Streams a thread's events: what is in the log after the cursor, then what happens. Nothing is lost between a read and a Watch
         after the version that the read gave. Leaving it has no effect on any run.
 
-        Refused with: THREAD_NOT_FOUND (also when the thread is deleted meanwhile), RUN_NOT_FOUND.
+        Refused with: THREAD_NOT_FOUND (also when the thread is deleted meanwhile), RUN_NOT_FOUND, THREAD_INTERRUPTED (when all that was
+        logged has been sent: the run's process is gone, and nothing will happen before a Retry).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -28,8 +28,9 @@ class RunServiceStub:
     def __init__(self, channel: _aio.Channel) -> None: ...
     Send: _aio.UnaryStreamMultiCallable[_run_service_pb2.SendRequest, _run_service_pb2.SendResponse]
     """Sends an input to a thread, which it creates if need be, and runs the thread's app on it. After a completed or failed run this
-    is a new turn. Without a thread id the run is stateless: nothing is stored, leaving the stream cancels it, and what pauses or
-    fails gives a snapshot for Resume.
+    is a new turn. Without a thread id the run is stateless: nothing is stored, leaving the stream cancels it, and its events name no
+    thread. What pauses or fails gives a snapshot for Resume where the server seals snapshots; where it does not, such a run ends
+    there, and what needs a person has to use a thread.
 
     Refused with: THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED, APP_NOT_FOUND,
     APP_MISMATCH, STATE_INVALID, STATE_TOO_LARGE, QUOTA_EXCEEDED, THREAD_NOT_FOUND (deleted meanwhile, or since the same request).
@@ -61,7 +62,8 @@ class RunServiceStub:
     """Streams a thread's events: what is in the log after the cursor, then what happens. Nothing is lost between a read and a Watch
     after the version that the read gave. Leaving it has no effect on any run.
 
-    Refused with: THREAD_NOT_FOUND (also when the thread is deleted meanwhile), RUN_NOT_FOUND.
+    Refused with: THREAD_NOT_FOUND (also when the thread is deleted meanwhile), RUN_NOT_FOUND, THREAD_INTERRUPTED (when all that was
+    logged has been sent: the run's process is gone, and nothing will happen before a Retry).
     """
     CancelRun: _aio.UnaryUnaryMultiCallable[_run_service_pb2.CancelRunRequest, _run_service_pb2.CancelRunResponse]
     """Cancels the run at a thread's head and answers when that is written. A run at work is stopped, and saved as failed with
@@ -91,8 +93,9 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_run_service_pb2.SendRequest, _abc.AsyncIterator[_run_service_pb2.SendResponse]],
     ) -> _abc.AsyncIterator[_run_service_pb2.SendResponse]:
         """Sends an input to a thread, which it creates if need be, and runs the thread's app on it. After a completed or failed run this
-        is a new turn. Without a thread id the run is stateless: nothing is stored, leaving the stream cancels it, and what pauses or
-        fails gives a snapshot for Resume.
+        is a new turn. Without a thread id the run is stateless: nothing is stored, leaving the stream cancels it, and its events name no
+        thread. What pauses or fails gives a snapshot for Resume where the server seals snapshots; where it does not, such a run ends
+        there, and what needs a person has to use a thread.
 
         Refused with: THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED, APP_NOT_FOUND,
         APP_MISMATCH, STATE_INVALID, STATE_TOO_LARGE, QUOTA_EXCEEDED, THREAD_NOT_FOUND (deleted meanwhile, or since the same request).
@@ -148,7 +151,8 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
         """Streams a thread's events: what is in the log after the cursor, then what happens. Nothing is lost between a read and a Watch
         after the version that the read gave. Leaving it has no effect on any run.
 
-        Refused with: THREAD_NOT_FOUND (also when the thread is deleted meanwhile), RUN_NOT_FOUND.
+        Refused with: THREAD_NOT_FOUND (also when the thread is deleted meanwhile), RUN_NOT_FOUND, THREAD_INTERRUPTED (when all that was
+        logged has been sent: the run's process is gone, and nothing will happen before a Retry).
         """
 
     @_abc_1.abstractmethod

@@ -133,7 +133,7 @@ class ListThreadsRequest(_message.Message):
     QUERY_FIELD_NUMBER: _builtins.int
     ORDER_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """At most that many, 0 to 200; 0: 20. Fewer may come, also before the end."""
+    """At most that many, and 200; 0: 20. Fewer may come, also before the end."""
     page_token: _builtins.str
     """`next_page_token` of the page before; everything else must be as it was then. Empty: the first page. A token that this server did
     not give: ARGUMENT_INVALID.
@@ -471,7 +471,7 @@ class ListMessagesRequest(_message.Message):
     thread_id: _builtins.str
     """The thread. Required."""
     page_size: _builtins.int
-    """At most that many, 0 to 500; 0: 50. Fewer may come, also before the end: a page is up to 4 MiB."""
+    """At most that many, and 500; 0: 50. Fewer may come, also before the end: a page is up to 4 MiB."""
     page_token: _builtins.str
     """As in ListThreadsRequest."""
     order: Global___MessageOrder.ValueType
