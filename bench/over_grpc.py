@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from pathlib import Path
+from uuid import uuid4
 
 import grpc
 
@@ -101,7 +102,8 @@ async def _gather(caller: Caller, name: str, threads: int, turns: int) -> None:
 
 
 def _request(thread: str, app: str) -> run_service_pb2.SendRequest:
-    return run_service_pb2.SendRequest(thread_id=thread, app=app, text=QUESTION)
+    # As the clients do, which make a request id for every call.
+    return run_service_pb2.SendRequest(thread_id=thread, app=app, text=QUESTION, request_id=uuid4().hex)
 
 
 def _median(values: list[float]) -> float:
