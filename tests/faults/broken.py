@@ -12,7 +12,9 @@ from pathlib import Path
 from clew_engine.requests import RequestLog
 from clew_storage import RequestRecord, Source, ThreadKey, Write, Written
 from clew_storage.local_leases import LocalLeases
+from clew_storage.sqlite.connections import Synchronous
 from clew_storage.sqlite.ownership import Ownership
+from clew_storage.sqlite.sessions import Session
 from clew_storage.sqlite.threads import SqliteThreads
 
 BROKEN = "CLEW_FAULTS_BROKEN"
@@ -26,6 +28,7 @@ def install() -> None:
             "no fence": without_fence,
             "no request record": _without_request_record,
             "result in memory": _with_results_in_memory,
+            "normal sync": _with_normal_sync,
         }[variant]()
 
 
@@ -78,3 +81,12 @@ def _with_results_in_memory() -> None:
         return await append(self, write)
 
     SqliteThreads.append = late  # type: ignore[method-assign]
+
+
+def _with_normal_sync() -> None:
+    open_for_writing = Session.open_for_writing
+
+    async def weak(path: Path | None, _synchronous: Synchronous) -> Session:
+        return await open_for_writing(path, "NORMAL")
+
+    Session.open_for_writing = weak  # type: ignore[method-assign,assignment]

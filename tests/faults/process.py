@@ -11,7 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tests.faults import plans, worker
 from tests.scenarios.sights import Reader, Seen, Turn
@@ -32,14 +32,28 @@ class Refused(Exception):  # noqa: N818 - as the engine's errors are named by th
         self.code = code
 
 
-class Process:
-    """One process on one SQLite file."""
+class UnderTest(Protocol):
+    """A process on a SQLite file, however it is spoken to."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    database: Path
+    ledger_path: Path
+
+    async def start(self, **environment: str) -> None: ...
+    async def kill(self) -> None: ...
+    async def ended(self) -> None: ...
+    async def hang_up(self) -> None: ...
+    def dead(self, error: Exception) -> bool: ...
+    def thread(self, thread_id: str) -> Handle: ...
+
+
+class Process:
+    """One process on one SQLite file in a folder. Its ledger and what it complains about lie there too, or at its `home`."""
+
+    def __init__(self, folder: Path, home: Path | None = None, /, **environment: str) -> None:
         folder.mkdir(exist_ok=True)
-        self.folder = folder
+        self.folder = home or folder
         self.database = folder / "clew.db"
-        self.ledger_path = folder / "ledger"
+        self.ledger_path = self.folder / "ledger"
         self._environment = environment
         self._numbers = itertools.count(1)
         self._answers: dict[int, asyncio.Queue[dict[str, Any] | None]] = {}
@@ -95,6 +109,13 @@ class Process:
         assert self._listening is not None
         await self._listening
         await self._child.wait()
+
+    async def hang_up(self) -> None:
+        """Nothing is left open when it is dead."""
+
+    def dead(self, error: Exception) -> bool:
+        """Whether the error is what its death looks like."""
+        return isinstance(error, Gone)
 
     def thread(self, thread_id: str) -> Handle:
         """A handle on a thread."""

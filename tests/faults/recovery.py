@@ -10,7 +10,7 @@ from tests.faults import stored
 from tests.faults.journal import Journal
 from tests.faults.ledger import Ledger
 from tests.faults.oracle import Findings, judge_file, judge_ledger, judge_replay
-from tests.faults.process import Process
+from tests.faults.process import UnderTest
 from tests.scenarios.world import Handle
 
 # Attempts, decisions and turns until a thread that is not completed by then counts as wedged; a plan has at most six steps.
@@ -19,13 +19,14 @@ _ENOUGH = 24
 AFTER_A_CRASH = frozenset({"thread_not_found", "thread_interrupted", "thread_suspended"})
 
 
-async def recover(process: Process, journal: Journal, dice: random.Random) -> Findings:
+async def recover(process: UnderTest, journal: Journal, dice: random.Random) -> Findings:
     """Judge the file that a dead process left, start it again, complete every thread, and judge that."""
     found = stored.read(process.database)
     ledger = Ledger(process.ledger_path)
     before = ledger.entries()
     findings = judge_file(journal, found, before)
     told = journal.finished()
+    await process.hang_up()
     await process.start()
     await ask_again(process.thread, journal)
     for thread_id in sorted({thread.thread_id for thread in found.threads.values()}):

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from tests.faults import figures
 from tests.faults.journal import Journal
 from tests.faults.oracle import Findings
-from tests.faults.process import Gone, Process
+from tests.faults.process import Process, UnderTest
 from tests.faults.recovery import recover
+from tests.faults.served_process import ServedProcess
 from tests.faults.workload import Workload
 
 THREADS = ("one", "two", "three")
@@ -18,13 +22,12 @@ THREADS = ("one", "two", "three")
 CYCLES_A_FILE = 10
 
 
-async def kill_at_random(folder: Path, seed: int, cycles: int, **environment: str) -> Findings:
+async def kill_at_random(process: UnderTest, seed: int, cycles: int) -> Findings:
     """Cycles of work, death and recovery on one file."""
     dice, journal, findings = random.Random(seed), Journal(), Findings()
-    process = Process(folder, **environment)
     await process.start()
     for _ in range(cycles):
-        work = Workload(process.thread, journal, dice, dead=lambda error: isinstance(error, Gone))
+        work = Workload(process.thread, journal, dice, dead=process.dead)
         working = asyncio.create_task(work.run(THREADS))
         # The moment must not depend on anything that the process does.
         await asyncio.wait({working}, timeout=dice.uniform(0.02, 0.4))
@@ -34,18 +37,20 @@ async def kill_at_random(folder: Path, seed: int, cycles: int, **environment: st
         if findings.all:
             break
     await process.kill()
+    await process.hang_up()
     return findings
 
 
-async def test_nothing_acknowledged_is_lost_and_nothing_finished_runs_again_after_kills_at_random(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("make", "how", "short", "full"), [(Process, "in process", 10, 250), (ServedProcess, "clew serve, gRPC", 5, 250)]
+)
+async def test_nothing_acknowledged_is_lost_and_nothing_finished_runs_again(
+    tmp_path: Path, make: Callable[[Path], UnderTest], how: str, short: int, full: int
 ) -> None:
-    cycles, findings = figures.times(10, 250), Findings()
+    cycles, findings = figures.times(short, full), Findings()
     for number in range(0, cycles, CYCLES_A_FILE):
-        findings.add(await kill_at_random(tmp_path / f"{number}", seed=number, cycles=CYCLES_A_FILE))
-        assert findings.all == []
-    figures.record(
-        figures.Figure(
-            1, "kill -9 at random, in process", cycles, *map(len, (findings.lost, findings.reruns, findings.wedged))
-        )
-    )
+        at_most = min(CYCLES_A_FILE, cycles - number)
+        findings.add(await kill_at_random(make(tmp_path / f"{number}"), seed=number, cycles=at_most))
+        assert not findings.all, "\n".join(findings.all)
+    counts = (len(findings.lost), len(findings.reruns), len(findings.wedged))
+    figures.record(figures.Figure(1, f"kill -9 at random, {how}", cycles, *counts))

@@ -1,0 +1,91 @@
+"""`clew serve` as a process under test, and the client that speaks to it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import clew
+from tests.faults import plans
+from tests.faults.process import ROOT, Gone
+from tests.scenarios.over_grpc import ClientThread
+from tests.scenarios.world import Handle
+
+CLEW = Path(sys.executable).with_name("clew")
+
+
+class ServedProcess:
+    """One server on one SQLite file. The client is told not to wait for a server that is gone, so that a death is seen as one."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        folder.mkdir(exist_ok=True)
+        self.database = folder / "clew.db"
+        self.ledger_path = folder / "ledger"
+        self._folder = folder
+        self._starts = 0
+        self._environment = environment
+        self._child: asyncio.subprocess.Process | None = None
+        self._client: clew.Client | None = None
+
+    async def start(self, **environment: str) -> None:
+        """Serve, and wait until it is said what is served. Raises Gone when it could not."""
+        whole = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", ""))),
+            plans.LEDGER: str(self.ledger_path),
+            **self._environment,
+            **environment,
+        }
+        # A socket of its own each time: gRPC shares what it knows of a dead one between channels.
+        self._starts += 1
+        socket = self._folder / f"socket-{self._starts}"
+        with (self._folder / "errors").open("ab") as errors:
+            self._child = await asyncio.create_subprocess_exec(
+                *(str(CLEW), "serve", "tests.faults.served:agent", "--json"),
+                *("--storage", f"sqlite://{self.database}", "--socket", str(socket)),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=errors,
+                env=whole,
+                cwd=ROOT,
+            )
+        assert self._child.stdout is not None
+        if not await self._child.stdout.readline():
+            raise Gone((self._folder / "errors").read_text())
+        self._client = clew.Client(f"unix:{socket}", connect_timeout=0.0, rejoin_timeout=0.0)
+
+    async def kill(self) -> None:
+        """`kill -9`, and wait until it is dead."""
+        assert self._child is not None
+        with suppress(ProcessLookupError):
+            self._child.send_signal(signal.SIGKILL)
+        await self.ended()
+
+    async def ended(self) -> None:
+        """Wait until it is dead."""
+        assert self._child is not None
+        assert self._child.stdout is not None
+        while await self._child.stdout.readline():
+            pass
+        await self._child.wait()
+
+    async def hang_up(self) -> None:
+        """Let the client's connection go, when all its streams have ended."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def dead(self, error: Exception) -> bool:
+        """Whether the error is what the death of the server looks like."""
+        return isinstance(error, clew.UnavailableError)
+
+    def thread(self, thread_id: str) -> Handle:
+        """A handle on a thread."""
+        assert self._client is not None
+        nobody: Any = None
+        return ClientThread(nobody, self._client, self._client.app(plans.APP).thread(thread_id))

@@ -1,0 +1,92 @@
+"""Promises 9 and 10: an approval fires once, for exactly what was shown, and an acknowledged decision is never lost."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from pathlib import Path
+from typing import Any
+
+from clew_engine.approvals import digest_of
+from tests.faults import figures, stored
+from tests.faults.gates import FileGate
+from tests.faults.journal import Journal
+from tests.faults.process import Process
+from tests.faults.recovery import recover
+from tests.scenarios.scripts import ask
+from tests.scenarios.world import Handle, InProcess, World
+
+DECIDERS = 8
+ANSWERS: tuple[Any, ...] = (True, False, {"arguments": {"amount": -1}})
+
+
+class Till:
+    """Keeps what the tool ran with."""
+
+    def __init__(self) -> None:
+        self.ran: list[int] = []
+
+    async def refund(self, amount: int) -> str:
+        """A tool that people are asked about."""
+        self.ran.append(amount)
+        return f"refunded {amount}"
+
+
+async def race(thread: Handle, amount: int, till: Till, dice: random.Random) -> list[str]:
+    """One approval and eight people who answer it at once; what is wrong with how it ended."""
+    suspended = await thread.send("please")
+    (shown,) = await thread.approvals()
+    answers = [dice.choice(ANSWERS) for _ in range(DECIDERS)]
+    decided = await asyncio.gather(
+        *(thread.decide({suspended.approvals[0]: answer}) for answer in answers), return_exceptions=True
+    )
+    winners = [answer for answer, turn in zip(answers, decided, strict=True) if not isinstance(turn, BaseException)]
+    codes = {getattr(each, "code", repr(each)) for each in decided if isinstance(each, BaseException)}
+    wrong = []
+    if len(winners) != 1 or codes != {"approval_already_decided"}:
+        wrong.append(f"{len(winners)} winners, the others were told {codes}")
+    for winner in winners:
+        expected = [-1] if winner not in (True, False) else [amount] * winner
+        if till.ran != expected:
+            wrong.append(f"{winner} won, and the tool ran with {till.ran}")
+    if shown["digest"] != digest_of(f'{{"amount": {amount}}}'):
+        wrong.append(f"what was shown has another digest: {shown}")
+    return wrong
+
+
+async def test_of_eight_deciders_one_wins_and_only_what_he_approved_runs(tmp_path: Path) -> None:
+    world, till, dice = World(f"sqlite://{tmp_path / 'clew.db'}", InProcess), Till(), random.Random(9)
+    races, wrong = figures.times(200, 1000), list[str]()
+    for amount in range(races):
+        world.agent(ask("refund", amount=amount), "ok", name=f"app-{amount}", tools=[till.refund], approve=["refund"])
+    for amount in range(races):
+        till.ran.clear()
+        wrong += await race(await world.thread(f"t-{amount}", app=f"app-{amount}"), amount, till, dice)
+    await world.close()
+    figures.record(figures.Figure(9, f"{DECIDERS} deciders at once", races, other=len(wrong)))
+    assert not wrong
+
+
+async def test_a_decision_that_was_acknowledged_goes_on_after_a_kill(tmp_path: Path) -> None:
+    cycles, dice, journal = figures.times(5, 200), random.Random(10), Journal()
+    process = Process(tmp_path)
+    for number in range(cycles):
+        gate = FileGate(tmp_path / f"gate-{number}")
+        await process.start(**gate.environment)
+        thread = process.thread(f"t-{number}")
+        text = f"turn-{number}|refund|held"
+        journal.sent[text] = thread.id
+        suspended = await journal.follow(thread.id, thread.stream(text)).turn()
+        (approval,) = suspended.approvals
+        reader = journal.follow(thread.id, thread.stream_decide({approval: True}), {approval: "approved"})
+        # Somewhere between the decision's own checkpoint and the one of the call that it let through.
+        await reader.until("checkpoint_written", dice.choice((1, 2)))
+        await process.kill()
+        gate.open()
+        findings = await recover(process, journal, dice)
+        assert not findings.all, "\n".join(findings.all)
+        await process.kill()
+    asked = stored.read(process.database).approvals
+    assert set(asked.values()) == {"approved"}
+    assert len(asked) == cycles
+    figures.record(figures.Figure(10, "killed right after a decision", cycles))
