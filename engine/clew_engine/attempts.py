@@ -12,7 +12,7 @@ from clew_engine.drafts import Draft
 from clew_engine.errors import ClewError, StreamCutError, ThreadNotFoundError, expect_version
 from clew_engine.events import Event, Heartbeat, RunQueued
 from clew_engine.hub import Subscription
-from clew_engine.leasing import INTERRUPTED, BusyWait
+from clew_engine.leasing import DRAINING, INTERRUPTED, BusyWait
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
 from clew_engine.program import Program
@@ -138,7 +138,7 @@ class Attempt:
         if found is not None:
             return found, None
         if self._storage.draining:
-            raise StreamCutError(0, "the server is shutting down and takes no new runs")
+            raise StreamCutError(0, DRAINING)
         head = await self._storage.backend.threads.get_head(self._key)
         await self._arrive(head)
         return None, head

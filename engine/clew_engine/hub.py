@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from clew_engine.errors import StreamCutError
 from clew_engine.events import CheckpointWritten, Event, MessageDiscarded, ReasoningDelta, RunStarted, TextDelta
+from clew_engine.messages import DataPart, MediaPart, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from clew_storage import ThreadKey
 
 _EVENT_BYTES = 300
@@ -144,9 +145,19 @@ def _size(event: Event) -> int:
     if isinstance(payload, TextDelta | ReasoningDelta):
         return _EVENT_BYTES + len(payload.text)
     if isinstance(payload, CheckpointWritten):
-        return _EVENT_BYTES + sum(_weight(message.text) for message in payload.messages)
+        return _EVENT_BYTES + sum(_weight(message.content) for message in payload.messages)
     return _EVENT_BYTES
 
 
-def _weight(text: str) -> int:
-    return _EVENT_BYTES + len(text)
+def _weight(content: Sequence[Part]) -> int:
+    """About what the parts of a message weigh; results of tools count here, and not where their end is told."""
+    size = _EVENT_BYTES
+    for part in content:
+        match part:
+            case TextPart(text=held) | ReasoningPart(reasoning=held) | ToolCallPart(args=held):
+                size += len(held)
+            case MediaPart(data=bytes(held)) | DataPart(data=held):
+                size += len(held)
+            case ToolResultPart(content=inner):
+                size += _weight(inner)
+    return size

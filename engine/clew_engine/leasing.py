@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from clew_engine.errors import ThreadBusyError
+from clew_engine.errors import StreamCutError, ThreadBusyError
 from clew_engine.options import OnBusy, RunOptions
 from clew_storage import Grant, LeaseBusy, ThreadKey
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 # What is left of a caller's deadline for the refusal to reach it.
 _MARGIN_S = 0.2
+DRAINING = "the server is shutting down and takes no new runs"
 INTERRUPTED = "the run was interrupted by a newer call"
 
 
@@ -55,9 +57,7 @@ class BusyWait:
         left = max(0.0, self._timeout - (time.monotonic() - self._began))
         self._storage.interrupters[self._key] += first
         try:
-            return await self._storage.backend.leases.acquire(
-                self._key, purpose=self._purpose, wait_s=left, first=first
-            )
+            return await self._granted(left, first)
         except LeaseBusy:
             raise ThreadBusyError(self._key.thread_id, time.monotonic() - self._began) from None
         finally:
@@ -65,3 +65,20 @@ class BusyWait:
             self._storage.interrupters[self._key] -= first
             if not self._storage.interrupters[self._key]:
                 del self._storage.interrupters[self._key]
+
+    async def _granted(self, left: float, first: bool) -> Grant:
+        """The grant, unless the storage drains first: then whoever still waits is told so."""
+        leases, waiting = self._storage.backend.leases, self._storage.waiting
+        asked = asyncio.ensure_future(leases.acquire(self._key, purpose=self._purpose, wait_s=left, first=first))
+        waiting.add(asked)
+        try:
+            return await asked
+        except asyncio.CancelledError:
+            if asked.done() and not asked.cancelled() and asked.exception() is None:
+                self._storage.spawn(leases.release(asked.result()))
+            task = asyncio.current_task()
+            if asked.cancelled() and self._storage.draining and not (task and task.cancelling()):
+                raise StreamCutError(0, DRAINING) from None
+            raise
+        finally:
+            waiting.discard(asked)

@@ -23,7 +23,7 @@ from clew_engine.program import Program
 from clew_engine.runs import Run
 from clew_engine.storage_errors import translated
 from clew_engine.sweep import sweep
-from clew_storage import Backend, StorageError, ThreadKey, open_storage
+from clew_storage import Backend, Grant, StorageError, ThreadKey, open_storage
 
 T = TypeVar("T")
 _log = logging.getLogger("clew.engine")
@@ -60,6 +60,7 @@ class Storage:
         self.programs: dict[str, Program] = {}
         self.draining = False
         self.scratches: set[Storage] = set()
+        self.waiting: set[asyncio.Future[Grant]] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._opening: asyncio.Task[None] | None = None
         self._sweeper: asyncio.Task[None] | None = None
@@ -107,10 +108,12 @@ class Storage:
         self.programs[program.name] = program
 
     async def drain(self, grace_s: float) -> None:
-        """Take no new runs, give those under way the grace to end, then end every stream with its cursor."""
+        """Take no new runs, tell those that wait for a thread, give those under way the grace to end, then end every stream with its cursor."""
         all_of_it = (self, *self.scratches)
         for storage in all_of_it:
             storage.draining = True
+        for waiting in tuple(self.waiting):
+            waiting.cancel()
         ended = [run.ended for storage in all_of_it for run in storage.live.values()]
         if ended and grace_s > 0:
             await asyncio.wait(ended, timeout=grace_s)

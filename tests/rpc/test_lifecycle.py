@@ -273,6 +273,21 @@ async def test_a_drain_lets_runs_end_and_cuts_the_watchers_with_their_cursor() -
         await stopping
 
 
+async def test_a_call_that_waits_for_its_thread_is_told_of_the_drain_at_once() -> None:
+    gate = Gate()
+    async with serving([gate.agent], grace=10.0) as served:
+        call = await waiting_run(served, gate)
+        queued: Any = served.runs.Send(SendRequest(thread_id="t", text="hi", options=CONTINUE))
+        assert (await queued.read()).events[0].HasField("run_queued")
+        stopping = asyncio.create_task(served.server.stop())
+        refused = await refusal(queued)
+        assert (refused.code, refused.reason) == (grpc.StatusCode.UNAVAILABLE, "STREAM_CUT")
+        assert not gate.opened.is_set()
+        gate.opened.set()
+        assert (await events_of(call))[-1].run_completed.reply.text == "Through."
+        await stopping
+
+
 async def test_a_run_that_outlasts_the_grace_is_left_for_a_retry(tmp_path: Path) -> None:
     gate = Gate()
     url = f"sqlite://{tmp_path / 'clew.db'}"

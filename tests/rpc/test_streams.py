@@ -35,6 +35,8 @@ from clew.v1.run_service_pb2 import (
 )
 from clew.v1.thread_pb2 import RUN_STATE_RUNNING, Thread
 from clew.v1.thread_service_pb2 import DeleteThreadRequest, GetThreadRequest, ListThreadsRequest
+from clew_engine import Agent, OfflineModel, tool
+from clew_engine.models.offline_rules import after, otherwise
 from tests.rpc.agents import Gate, echo, support
 from tests.support.serving import Served, events_of, kinds, logged, read_refusal, refusal, serving
 
@@ -231,6 +233,26 @@ async def test_a_reader_that_does_not_keep_up_is_cut_off_with_its_cursor_and_hol
         rest = await events_of(served.runs.Watch(WatchRequest(thread_id="t", after_version=cursor)))
         versions = [event.version for event in (*seen, *rest) if event.last_of_version]
         assert set(versions) >= set(range(2, 25))
+
+
+@tool
+def make_noise() -> str:
+    """Make much of nothing."""
+    return "z" * 2_000_000
+
+
+async def test_a_run_whose_own_reader_reads_nothing_goes_on_whatever_was_asked() -> None:
+    rules = [after("make_noise").say("Done."), otherwise.call("make_noise")]
+    rules[1] = rules[1].call("make_noise").call("make_noise").call("make_noise").call("make_noise").call("make_noise")
+    noisy = Agent("noisy", model=OfflineModel(rules), tools=[make_noise])
+    async with serving([noisy], stall=0.3) as served:
+        call = served.runs.Send(SendRequest(thread_id="t", text="go", options=LEAVING["cancel"]))
+        await call.read()
+        assert (await settled(served))[-1].run_completed.reply.text == "Done."
+        seen: list[event_pb2.Event] = []
+        with pytest.raises(grpc.aio.AioRpcError) as cut:
+            await events_of(call, seen)
+        assert read_refusal(cut.value).reason == "STREAM_CUT"
 
 
 async def test_a_run_whose_own_reader_is_cut_off_goes_on() -> None:
