@@ -57,10 +57,13 @@ def join_object(parts: Mapping[str, bytes]) -> bytes:
     return b"{" + b",".join(encode(key) + b":" + value for key, value in parts.items()) + b"}"
 
 
-def encode(value: Any) -> bytes:
-    """Compact JSON of a Python value. Raises JsonError where `parse_strict` would, and on what JSON has no form for."""
+def encode(value: Any, *, around: int = 0) -> bytes:
+    """Compact JSON of a Python value. Raises JsonError where `parse_strict` would, and on what JSON has no form for.
+
+    `around` is how deep the value will stand in another one.
+    """
     try:
-        _refuse_deep(value, MAX_DEPTH)
+        _refuse_deep(value, MAX_DEPTH - around)
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
         raise JsonError("text with a lone surrogate") from None

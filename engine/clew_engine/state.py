@@ -30,12 +30,20 @@ def encode_values(values: Mapping[str, Any], field: str = "state") -> dict[str, 
     """State from Python values."""
     encoded: dict[str, bytes] = {}
     for key, value in values.items():
-        try:
-            encode(key)
-            encoded[key] = encode(value)
-        except JsonError as error:
-            raise StateInvalidError(f"{field}.{key!r}"[:200], str(error)) from None
+        place = f"{field}.{key!r}"[:200]
+        if not isinstance(key, str):
+            raise StateInvalidError(place, "a key is text")
+        encoded_value(key, place)
+        encoded[key] = encoded_value(value, place, around=1)
     return check_keys(encoded, field)
+
+
+def encoded_value(value: Any, field: str, *, around: int = 0) -> bytes:
+    """The JSON of a Python value. Raises StateInvalidError, naming the field."""
+    try:
+        return encode(value, around=around)
+    except JsonError as error:
+        raise StateInvalidError(field, str(error)) from None
 
 
 def check_keys(values: dict[str, bytes], field: str) -> dict[str, bytes]:

@@ -10,14 +10,14 @@ from clew_engine.answers import decisions_of
 from clew_engine.approvals import Approval, Choice, Decision, view_approval
 from clew_engine.blocking import blocking, blocking_iterator
 from clew_engine.commands.update import ThreadUpdate
-from clew_engine.errors import AppMismatchError, ResumeInvalidError, ThreadNotFoundError
+from clew_engine.errors import AppMismatchError, ArgumentInvalidError, ResumeInvalidError, ThreadNotFoundError
 from clew_engine.ids import check_id
-from clew_engine.json_text import encode, join_object
+from clew_engine.json_text import join_object
 from clew_engine.messages import Part, content_of
 from clew_engine.options import Limits, Mutation, NewThread, OnBusy, RunOptions
 from clew_engine.program import Program
 from clew_engine.replies import Reply
-from clew_engine.state import StateView, encode_values
+from clew_engine.state import StateView, encode_values, encoded_value
 from clew_engine.storage import Storage
 from clew_engine.streams import EventStream
 from clew_engine.watch import watch_stream
@@ -74,8 +74,11 @@ class Thread:
     ) -> EventStream:
         """One turn as events. Leaving the stream cancels the run; it is saved, and `retry` continues it."""
         encoded = encode_values({**(state or {}), **values})
-        parts = content_of(content)
-        new = NewThread(user_id=str(user_id), metadata=encode(metadata or {}))
+        try:
+            parts = content_of(content)
+        except ValueError as error:
+            raise ArgumentInvalidError("input", str(error)) from None
+        new = NewThread(user_id=str(user_id), metadata=encoded_value(metadata or {}, "metadata"))
         body = b"\x00".join((repr(parts).encode(), join_object(encoded), new.user_id.encode(), new.metadata))
         mutation = Mutation(request_id, expected_version, body)
         return commands.send(
@@ -144,7 +147,7 @@ class Thread:
 
     def stream_resume(self, value: Any, *, request_id: str = "", expected_version: int | None = None) -> EventStream:
         """Answer the one pause that waits, and stream how the run goes on."""
-        text = encode(value).decode()
+        text = encoded_value(value, "value_json").decode()
         mutation = Mutation(request_id, expected_version, text.encode())
         return commands.resume(self.storage, self.key, self._programs, text, mutation=mutation, options=self._options)
 
@@ -194,7 +197,7 @@ class Thread:
         """Change name, metadata or user; makes the thread when it is not there yet."""
         change = ThreadUpdate(
             name=name,
-            metadata=None if metadata is None else encode(metadata),
+            metadata=None if metadata is None else encoded_value(metadata, "metadata"),
             user_id=None if user_id is None else str(user_id),
             allow_missing=True,
             app=self.program.name,
