@@ -142,7 +142,7 @@ async def test_a_reader_that_falls_behind_by_versions_misses_no_text_of_the_mess
     turn = await run.turn()
     while sum(len(delta.text) for delta in texts) < 3:
         texts += [each.payload for each in await anext(batches) if isinstance(each.payload, TextDelta)]
-    assert [(delta.offset, delta.text) for delta in texts][0][0] == 0
+    assert texts[0].offset == 0
     assert "".join(delta.text for delta in texts) == turn.text == "abc"
     await stream.aclose()
 

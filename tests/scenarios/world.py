@@ -82,7 +82,7 @@ class World:
         self.clock = Clock()
         self._surface = surface
         self._storage: Storage | None = None
-        self._agents: list[Agent] = []
+        self.agents: list[Agent] = []
         self._serving: AbstractAsyncContextManager[Connect] | None = None
         self._connect: Connect | None = None
 
@@ -101,15 +101,15 @@ class World:
     def agent(self, *answers: Any, name: str = "app", model: Model | None = None, **settings: Any) -> ScriptedModel:
         """Serve an agent whose model gives these answers; the model tells what it heard."""
         scripted = ScriptedModel(*(answers or ("ok",)))
-        self._agents.append(Agent(name, model=model or scripted, storage=self.storage, **settings))
+        self.agents.append(Agent(name, model=model or scripted, storage=self.storage, **settings))
         return scripted
 
     async def thread(self, thread_id: str = "t", *, app: str = "app", **options: Any) -> Handle:
         """A handle on a thread."""
         if self._connect is None:
-            if not self._agents:
+            if not self.agents:
                 self.agent()
-            self._serving = self._surface(self.storage, self._agents)
+            self._serving = self._surface(self.storage, self.agents)
             self._connect = await self._serving.__aenter__()
         return self._connect(thread_id, app=app, **options)
 
