@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -35,7 +36,7 @@ from clew.v1.run_service_pb2 import (
 )
 from clew.v1.thread_pb2 import RUN_STATE_RUNNING, Thread
 from clew.v1.thread_service_pb2 import DeleteThreadRequest, GetThreadRequest, ListThreadsRequest
-from clew_engine import Agent, OfflineModel, tool
+from clew_engine import Agent, OfflineModel, Storage, Tuning, tool
 from clew_engine.models.offline_rules import after, otherwise
 from tests.rpc.agents import Gate, echo, support
 from tests.support.serving import Served, events_of, kinds, logged, read_refusal, refusal, serving
@@ -241,18 +242,39 @@ def make_noise() -> str:
     return "z" * 2_000_000
 
 
-async def test_a_run_whose_own_reader_reads_nothing_goes_on_whatever_was_asked() -> None:
-    rules = [after("make_noise").say("Done."), otherwise.call("make_noise")]
-    rules[1] = rules[1].call("make_noise").call("make_noise").call("make_noise").call("make_noise").call("make_noise")
-    noisy = Agent("noisy", model=OfflineModel(rules), tools=[make_noise])
-    async with serving([noisy], stall=0.3) as served:
+async def test_a_run_whose_own_reader_reads_nothing_goes_on_whatever_was_asked(
+    gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noise = otherwise
+    for _ in range(8):
+        noise = noise.call("make_noise")
+    rules = [after("wait").say("Through."), after("make_noise").call("wait"), noise]
+    noisy = Agent("noisy", model=OfflineModel(rules), tools=[make_noise, tool(gate.wait)])
+    # A queue that holds all of it: what ends the stream is that gRPC takes no more.
+    storage = Storage("memory://", tuning=Tuning(reader_bytes=64 << 20))
+    async with storage, serving([noisy], storage, stall=0.3) as served:
+        given_up = asyncio.Event()
+        hub = served.storage.hub
+        unsubscribe = hub.unsubscribe
+
+        def noted(*reader: Any) -> None:
+            unsubscribe(*reader)
+            given_up.set()
+
+        monkeypatch.setattr(hub, "unsubscribe", noted)
         call = served.runs.Send(SendRequest(thread_id="t", text="go", options=LEAVING["cancel"]))
         await call.read()
-        assert (await settled(served))[-1].run_completed.reply.text == "Done."
-        seen: list[event_pb2.Event] = []
+        await gate.began.wait()
+        await given_up.wait()
+        assert (await thread_of(served)).run.state == RUN_STATE_RUNNING
         with pytest.raises(grpc.aio.AioRpcError) as cut:
-            await events_of(call, seen)
+            await events_of(call)
         assert read_refusal(cut.value).reason == "STREAM_CUT"
+        gate.opened.set()
+        cursor = int(read_refusal(cut.value).metadata["version"])
+        rest = await events_of(served.runs.Watch(WatchRequest(thread_id="t", after_version=cursor)))
+        assert rest[-1].run_completed.reply.text == "Through."
+        assert gate.cancelled == 0
 
 
 async def test_a_run_whose_own_reader_is_cut_off_goes_on() -> None:

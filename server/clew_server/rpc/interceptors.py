@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import secrets
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -162,7 +161,6 @@ def _written(generate: Callable[[Any, Any], AsyncGenerator[Any, None]], stall_s:
 
     gRPC stops taking responses when the caller does not read them. One that reads nothing for `stall_s` seconds is cut off.
     """
-    assert inspect.isasyncgenfunction(generate)
 
     async def write(request: Any, context: Any) -> None:
         cursor = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, TypeVar
 
@@ -31,22 +31,22 @@ R = TypeVar("R")
 
 
 class RunService(RunServiceServicer):
-    """Every streaming call leaves its stream when the caller does; the call's options say what that means for the run."""
+    """Every streaming call leaves its stream when the caller does; the call's options say what that means for the run.
+
+    A streaming handler gives the one generator that reads the stream: through a second one neither a close nor an error would reach it.
+    """
 
     def __init__(self, storage: Storage, apps: ServedApps) -> None:
         self._storage = storage
         self._apps = apps
 
-    async def Send(
+    def Send(
         self, request: pb.SendRequest, context: ServicerContext[pb.SendRequest, AsyncIterator[pb.SendResponse]]
     ) -> AsyncGenerator[pb.SendResponse, None]:
         """One turn, on a thread or without one."""
-        async with self._storage.calling(_key(request, context)):
-            stream = await self._sent(request, context)
-        async for response in _responses(stream, pb.SendResponse):
-            yield response
+        return _responses(lambda: self._sent(request, context), pb.SendResponse)
 
-    async def Decide(
+    def Decide(
         self, request: pb.DecideRequest, context: ServicerContext[pb.DecideRequest, AsyncIterator[pb.DecideResponse]]
     ) -> AsyncGenerator[pb.DecideResponse, None]:
         """Answers to approvals."""
@@ -58,10 +58,9 @@ class RunService(RunServiceServicer):
             mutation=mutation_of(request),
             options=run_options_of(request.options, context),
         )
-        async for response in _responses(stream, pb.DecideResponse):
-            yield response
+        return _responses(lambda: _ready(stream), pb.DecideResponse)
 
-    async def Resume(
+    def Resume(
         self, request: pb.ResumeRequest, context: ServicerContext[pb.ResumeRequest, AsyncIterator[pb.ResumeResponse]]
     ) -> AsyncGenerator[pb.ResumeResponse, None]:
         """An answer to the one pause that waits."""
@@ -75,10 +74,9 @@ class RunService(RunServiceServicer):
             mutation=mutation_of(request),
             options=run_options_of(request.options, context),
         )
-        async for response in _responses(stream, pb.ResumeResponse):
-            yield response
+        return _responses(lambda: _ready(stream), pb.ResumeResponse)
 
-    async def Retry(
+    def Retry(
         self, request: pb.RetryRequest, context: ServicerContext[pb.RetryRequest, AsyncIterator[pb.RetryResponse]]
     ) -> AsyncGenerator[pb.RetryResponse, None]:
         """A failed or interrupted run goes on."""
@@ -89,10 +87,9 @@ class RunService(RunServiceServicer):
             mutation=mutation_of(request),
             options=run_options_of(request.options, context),
         )
-        async for response in _responses(stream, pb.RetryResponse):
-            yield response
+        return _responses(lambda: _ready(stream), pb.RetryResponse)
 
-    async def Watch(
+    def Watch(
         self, request: pb.WatchRequest, context: ServicerContext[pb.WatchRequest, AsyncIterator[pb.WatchResponse]]
     ) -> AsyncGenerator[pb.WatchResponse, None]:
         """What was missed, then what happens."""
@@ -104,8 +101,7 @@ class RunService(RunServiceServicer):
             run_id=request.run_id,
             follow=request.follow,
         )
-        async for response in _responses(stream, pb.WatchResponse):
-            yield response
+        return _responses(lambda: _ready(stream), pb.WatchResponse)
 
     async def CancelRun(self, request: pb.CancelRunRequest, context: ServicerContext[Any, Any]) -> pb.CancelRunResponse:
         """Stops a run, and answers when that is written."""
@@ -124,13 +120,14 @@ class RunService(RunServiceServicer):
         key = _key(request, context)
         options = run_options_of(request.options, context)
         content, values = content_of(request), parse_state(request.state_json)
+        async with self._storage.calling(key):
+            program = await self._apps.program_for(self._storage, key if request.thread_id else None, request.app)
         if not request.thread_id:
-            program = await self._apps.program_for(self._storage, None, request.app)
             return send_stateless(self._storage, program, content, values, options=options)
         return commands.send(
             self._storage,
             key,
-            await self._apps.program_for(self._storage, key, request.app),
+            program,
             content,
             values,
             new=NewThread(request.user_id, metadata=(request.metadata_json or "{}").encode()),
@@ -143,10 +140,14 @@ def _key(request: Any, context: Any) -> ThreadKey:
     return ThreadKey(tenant_of(context), request.thread_id)
 
 
-async def _responses(stream: EventStream, response: type[R]) -> AsyncGenerator[R, None]:
+async def _ready(stream: EventStream) -> EventStream:
+    return stream
+
+
+async def _responses(begin: Callable[[], Awaitable[EventStream]], response: type[R]) -> AsyncGenerator[R, None]:
     """Whatever is there when the caller is ready, in as few messages as it fits into."""
     make: Any = response
-    async with aclosing(stream):
+    async with aclosing(await begin()) as stream:
         async for batch in stream.batches():
             for events in to_events(batch):
                 try:
