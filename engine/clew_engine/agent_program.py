@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from clew_engine import ids
 from clew_engine.approvals import Approval, ApprovalKind, Choice, Decision, Question
 from clew_engine.calls import DECIDED, INTENTS, OUTCOMES, CallStep, plan_calls
+from clew_engine.causes import told
 from clew_engine.checkpoints import Call, Failure
 from clew_engine.drafts import Draft, DraftMessage
-from clew_engine.errors import ArgumentInvalidError, ClewError
+from clew_engine.errors import ArgumentInvalidError, ClewError, StateTooLargeError
 from clew_engine.events import MessageDiscarded
 from clew_engine.json_text import JsonError, parse_strict
 from clew_engine.messages import Message, Part, Provider, ToolCallPart
@@ -164,24 +165,20 @@ class AgentProgram:
         changes |= await self._hooked(run, "after_step", lambda: _with_message(run, state, message))
         self.check_state(apply(run.thread.state, change) if (change := replacing(changes)) else run.thread.state)
         step = (run.thread.head.step if run.thread.head else 0) + 1
-        if not calls:
-            usage = run.usage(response.usage)
-            await run.thread.commit(
-                Draft(
-                    Source.STEP,
-                    Status.COMPLETED,
-                    messages=(message,),
-                    state=replacing(changes),
-                    usage=usage,
-                    step=step,
-                )
-            )
-            return
-        first = (message.position if message.position is not None else run.thread.next_position) + 1
-        started = self._starting([(first + index, call) for index, call in enumerate(calls)], TOOLS)
-        await run.thread.commit(
-            Draft(Source.STEP, next=TOOLS, messages=(message,), state=replacing(changes), started=started, step=step)
-        )
+        draft = Draft(Source.STEP, messages=(message,), state=replacing(changes), step=step)
+        if calls:
+            first = (message.position if message.position is not None else run.thread.next_position) + 1
+            started = self._starting([(first + index, call) for index, call in enumerate(calls)], TOOLS)
+            draft = replace(draft, next=TOOLS, started=started)
+        else:
+            draft = replace(draft, status=Status.COMPLETED, usage=run.usage(response.usage))
+        try:
+            await run.thread.commit(draft)
+        except StateTooLargeError as error:
+            if changes:
+                raise
+            why = f"the model's reply cannot be kept: {error.message}"
+            raise ModelError("model_rejected", why, retryable=False) from None
 
     async def _answered(self, run: Run, request: ModelRequest) -> tuple[ModelResponse, int]:
         tuning = run.storage.tuning
@@ -230,7 +227,11 @@ class AgentProgram:
             function = getattr(hook, moment, None)
             if function is None:
                 continue
-            returned = await _authors_own(run, f"hook {type(hook).__name__}.{moment}", function, view)
+            what = f"hook {type(hook).__name__}.{moment}"
+            returned = await _authors_own(run, what, function, view)
+            if returned is not None and not isinstance(returned, Mapping):
+                message = f"{what} returned {type(returned).__name__}, and not a mapping of state keys or None"
+                raise RunStopped(Failure("tool_failed", message, retryable=True))
             if returned:
                 changes |= encode_values(returned)
         return changes
@@ -246,7 +247,7 @@ async def _authors_own(run: Run, what: str, function: Any, view: StateView) -> A
     except (RunStopped, ClewError):
         raise
     except Exception as error:
-        message = f"{what} raised {type(error).__name__}: {error}"
+        message = f"{what} raised {told(error)}"
         raise RunStopped(Failure("tool_failed", message, retryable=True)) from error
 
 

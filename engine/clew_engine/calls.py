@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from clew_engine.approvals import ApprovalKind, Choice, Question
+from clew_engine.causes import told
 from clew_engine.checkpoints import Call
 from clew_engine.drafts import Draft, DraftMessage
 from clew_engine.errors import StateTooLargeError
@@ -254,7 +255,7 @@ class CallStep:
         elif isinstance(error, ToolArgumentError | ToolResultError):
             self._record(ready.position, ready.call, "failed", _text(str(error)))
         else:
-            self._record(ready.position, ready.call, "failed", _text(f"{type(error).__name__}: {error}"))
+            self._record(ready.position, ready.call, "failed", _text(told(error)))
 
     def _forget(self, task: asyncio.Task[ToolOutput]) -> None:
         del self._running[task]

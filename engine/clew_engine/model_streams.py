@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from clew_engine import ids
+from clew_engine.causes import told
 from clew_engine.checkpoints import Failure
 from clew_engine.drafts import DraftMessage
 from clew_engine.events import ReasoningDelta, TextDelta
@@ -38,12 +40,19 @@ class ModelStream:
                         self._pass_on(item)
         except ModelError:
             raise
-        except Exception as error:
-            message = f"the model {model.name!r} raised {type(error).__name__}: {error}"
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            # Nobody asked for it: a library of the model's gave its own request up.
+            message = f"the model {model.name!r} cancelled itself"
+            raise ModelError("model_unavailable", message, retryable=True) from error
+        except (Exception, SystemExit) as error:
+            message = f"the model {model.name!r} raised {told(error)}"
             raise ModelError("model_rejected", message, retryable=False) from error
         if response is None:
             raise ModelError("model_incomplete", "the model's stream ended before its reply did", retryable=True)
-        if not response.content:
+        if all(isinstance(part, TextPart) and not part.text for part in response.content):
             raise ModelError("model_incomplete", "the model answered with nothing", retryable=True)
         return response
 

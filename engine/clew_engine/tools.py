@@ -116,7 +116,7 @@ class Tool:
         else:
             call = contextvars.copy_context().run
             loop = asyncio.get_running_loop()
-            result = await loop.run_in_executor(_THREADS, lambda: call(self.function, **values))
+            result = await loop.run_in_executor(_THREADS, lambda: call(_called, self.function, values))
             if inspect.isawaitable(result):
                 result = await result
         return output_of(result)
@@ -164,6 +164,14 @@ def output_of(result: Any) -> ToolOutput:
     except (JsonError, pydantic.ValidationError) as error:
         raise ToolResultError(f"the tool returned what JSON cannot hold: {error}") from None
     return ToolOutput((TextPart(structured.decode()),), structured)
+
+
+def _called(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
+    try:
+        return function(**values)
+    except StopIteration as error:
+        # No future may hold one: the call would never end.
+        raise RuntimeError("the tool raised StopIteration") from error
 
 
 def _plain(value: Any) -> Any:

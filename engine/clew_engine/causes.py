@@ -1,0 +1,16 @@
+"""What an exception says, in words that can be kept and sent: authors' code and models raise anything."""
+
+from __future__ import annotations
+
+# Characters of it.
+MAX_CAUSE = 4000
+
+
+def told(error: BaseException) -> str:
+    """Its class and its message, as far as it has one."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - an error whose words are another error
+        text = ""
+    name = type(error).__name__
+    return f"{name}: {text}"[:MAX_CAUSE].encode("utf-8", "replace").decode() if text else name
