@@ -1,0 +1,135 @@
+"""Promise 12: delete is final, whatever goes on in the thread at that moment."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.faults import figures
+from tests.faults.plans import PlanModel
+from tests.scenarios.over_grpc import OverGrpc
+from tests.scenarios.world import Handle, InProcess, Surface, World
+
+CANARY = "canary-that-must-be-gone"
+PLAN = f"{CANARY}|lookup lookup"
+# A deleted thread leaves nothing in these; in `threads` and `requests` stay its tombstone and the hashes of its requests.
+CONTENT = ("checkpoints", "messages", "state_changes", "folds", "approvals")
+ENDS = {"thread_not_found", "thread_interrupted", "lease_lost", "resume_invalid", "approval_not_found"}
+
+
+async def lookup() -> str:
+    """A tool that takes a few turns of the event loop."""
+    for _ in range(3):
+        await asyncio.sleep(0)
+    return CANARY
+
+
+async def run(thread: Handle, dice: random.Random) -> None:
+    """A turn with a call in it."""
+    await thread.send(PLAN, state={"secret": CANARY})
+
+
+async def decided(thread: Handle, dice: random.Random) -> None:
+    """A turn that waits for a person, who answers."""
+    turn = await thread.send(PLAN, state={"secret": CANARY})
+    if turn.status == "suspended":
+        await thread.decide(dict.fromkeys(turn.approvals, dice.choice((True, False, {"reject": CANARY}))))
+
+
+async def retried(thread: Handle, dice: random.Random) -> None:
+    """A turn that is cancelled in the middle and goes on."""
+    reader = thread.stream(PLAN)
+    await reader.until("tool_call_started")
+    await thread.cancel()
+    await thread.retry()
+
+
+async def watched(thread: Handle, dice: random.Random) -> None:
+    """A turn with someone who looks on."""
+    turn = thread.stream(PLAN)
+    await turn.until("checkpoint_written")
+    await all_ended(thread.watch(0).turn(), turn.turn())
+
+
+async def waited(thread: Handle, dice: random.Random) -> None:
+    """Turns that wait for each other."""
+    await all_ended(*(thread.send(PLAN) for _ in range(3)))
+
+
+async def all_ended(*calls: Awaitable[object]) -> None:
+    """Wait for every call, and raise what one of them raised."""
+    for outcome in await asyncio.gather(*calls, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
+
+
+SCENES: tuple[Callable[[Handle, random.Random], Awaitable[None]], ...] = (run, decided, retried, watched, waited)
+
+
+async def race(world: World, number: int, dice: random.Random, pause_s: float) -> list[str]:
+    """A scene, and in the middle of it a delete; what is wrong with what is left."""
+    app = "asking" if (scene := dice.choice(SCENES)) is decided else "calling"
+    thread = await world.thread(f"{scene.__name__}-{number}", app=app)
+    playing = asyncio.ensure_future(scene(thread, dice))
+    # A moment that depends on nothing: so many turns of the event loop, or so long on the way to a server.
+    for _ in range(dice.randrange(60)):
+        await asyncio.sleep(pause_s)
+    existed = await thread.delete()
+    wrong = []
+    try:
+        async with asyncio.timeout(10):
+            await playing
+    except TimeoutError:
+        wrong.append(f"{thread.id}: a stream did not end")
+    except Exception as error:  # noqa: BLE001 - how it ends is what is judged
+        if getattr(error, "code", "") not in ENDS:
+            wrong.append(f"{thread.id}: ended with {error!r}")
+    # What came to the thread after its delete made another one, which is deleted at rest.
+    existed = await thread.delete() or existed
+    if not existed and await thread.history():
+        wrong.append(f"{thread.id}: was never there, and has a history")
+    return wrong
+
+
+@pytest.mark.parametrize(("surface", "pause_s"), [(InProcess, 0.0), (OverGrpc, 0.0005)])
+async def test_nothing_is_left_of_a_thread_that_is_deleted_in_the_middle(
+    tmp_path: Path, surface: Surface, pause_s: float
+) -> None:
+    database = tmp_path / "clew.db"
+    world, dice = World(f"sqlite://{database}", surface), random.Random(12)
+    races, wrong = figures.times(100, 300), list[str]()
+    for app, gated in (("calling", []), ("asking", ["lookup"])):
+        world.agent(name=app, model=PlanModel(), tools=[lookup], approve=gated)
+    try:
+        for number in range(races):
+            wrong += await race(world, number, dice, pause_s)
+    finally:
+        await world.close()
+    wrong += left_over(database)
+    figures.record(
+        figures.Figure(12, f"delete in the middle, {getattr(surface, '__name__', '')}", races, other=len(wrong))
+    )
+    assert not wrong, "\n".join(wrong)
+
+
+def left_over(database: Path) -> list[str]:
+    """Rows and bytes of content that a file still has, in which every thread was deleted."""
+    wrong = []
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        assert set(CONTENT) < set(tables)
+        for table in tables:
+            rows = connection.execute(f"SELECT * FROM {table}").fetchall()
+            if table in CONTENT and rows:
+                wrong.append(f"{table} has {len(rows)} rows: {rows[:2]}")
+            wrong += [f"{table} holds the canary: {row}" for row in rows if CANARY.encode() in repr(row).encode()]
+    for file in database.parent.glob(f"{database.name}*"):
+        if times := file.read_bytes().count(CANARY.encode()):
+            wrong.append(f"{file.name} holds the canary {times} times in bytes that no row owns")
+    return wrong
