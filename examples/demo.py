@@ -24,7 +24,7 @@ from typing import Any, Self
 from rich.console import Console
 from rich.text import Text
 
-from clew import ClewError, Client, Event, Thread
+from clew import ClewError, Client, Event, TextDelta, Thread
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("CLEW_DEMO_DATA") or ROOT / "build" / "demo")
@@ -163,13 +163,14 @@ async def play_on(server: Server) -> bool:
 
 
 async def until_killed(thread: Thread, answers: dict[str, Any], server: Server) -> None:
-    """Follow the run until the refund is recorded and the answer has begun; then the server dies."""
-    timeline, paid = Timeline(), False
+    """Follow the run until the refund is recorded and the answer is under way; then the server dies."""
+    timeline, paid, answer = Timeline(), False, ""
     try:
         async for event in thread.stream_decide(answers):
             timeline.show(event)
             paid = paid or event.type == "tool_call_finished"
-            if paid and event.type == "text_delta":
+            answer += event.payload.text if paid and isinstance(event.payload, TextDelta) else ""
+            if "for order" in answer:
                 timeline.end()
                 say("  kill -9", "bold red")
                 server.kill()

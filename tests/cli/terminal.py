@@ -48,7 +48,7 @@ class Terminal:
         self.process.wait()
         os.close(self._ours)
 
-    def wait_for(self, text: str, timeout: float = 30.0) -> str:
+    def wait_for(self, text: str, timeout: float = 60.0) -> str:
         """Until the text is shown after what was waited for before; gives all up to it. Fails with what there is instead."""
         deadline = time.monotonic() + timeout
         while (found := self.shown.find(text, self._read_to)) < 0:
@@ -65,7 +65,7 @@ class Terminal:
         """A line with its Enter."""
         self.press(line + "\n")
 
-    def ended(self, timeout: float = 30.0) -> int:
+    def ended(self, timeout: float = 60.0) -> int:
         """The exit code, when the program has ended by itself."""
         deadline = time.monotonic() + timeout
         while self._read(deadline - time.monotonic()):

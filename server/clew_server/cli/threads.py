@@ -66,18 +66,7 @@ def list_threads(
         for info in found:
             print_json(info)
         return
-    rows = [
-        (
-            info.thread_id,
-            info.app,
-            status_text(standing(info)),
-            info.version,
-            info.pending_approvals or "",
-            moment(info.updated_at_ms),
-        )
-        for info in found
-    ]
-    print_table(("thread", "app", "status", "version>", "waits>", "updated"), rows, empty="no threads")
+    print_table(("thread", "app", "status", "version>", "waits>", "updated"), map(_row, found), empty="no threads")
 
 
 @threads.command()
@@ -228,3 +217,8 @@ def delete(
         print_json({"thread_id": thread, "existed": existed})
     else:
         say(f"{thread} is deleted" if existed else f"there was no thread {thread}")
+
+
+def _row(info: ThreadInfo) -> tuple[Any, ...]:
+    status, waits = status_text(standing(info)), info.pending_approvals or ""
+    return info.thread_id, info.app, status, info.version, waits, moment(info.updated_at_ms)
