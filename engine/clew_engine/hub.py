@@ -13,6 +13,9 @@ from clew_engine.messages import DataPart, MediaPart, Part, ReasoningPart, TextP
 from clew_storage import ThreadKey
 
 _EVENT_BYTES = 300
+# Tuples: `A | B` would be made anew for every event.
+_DELTAS = (TextDelta, ReasoningDelta)
+_ENDS_OF_TEXT = (CheckpointWritten, MessageDiscarded, RunStarted)
 
 
 class Subscription:
@@ -23,7 +26,7 @@ class Subscription:
         self._waiting: deque[Event] = deque()
         self._bytes = 0
         self._error: Exception | None = None
-        self._ready = asyncio.Event()
+        self._awaited: asyncio.Future[None] | None = None
         self._cursor = 0
 
     def push(self, events: Sequence[Event], size: int) -> None:
@@ -35,7 +38,7 @@ class Subscription:
             return
         self._waiting.extend(events)
         self._bytes += size
-        self._ready.set()
+        self._wake()
 
     def cut(self, reason: str) -> None:
         """End the reader now, with the cursor from which it can go on elsewhere."""
@@ -50,19 +53,12 @@ class Subscription:
         """End the reader with an error, after what is queued."""
         if self._error is None:
             self._error = error
-            self._ready.set()
+            self._wake()
 
     async def take(self, timeout_s: float | None = None) -> list[Event]:
         """All that is queued, waiting for the first; an empty list when the time is over. Raises what ended the stream."""
-        if not self._waiting:
-            if self._error is not None:
-                raise self._error
-            self._ready.clear()
-            try:
-                async with asyncio.timeout(timeout_s):
-                    await self._ready.wait()
-            except TimeoutError:
-                return []
+        if not self._waiting and self._error is None:
+            await self._something(timeout_s)
         if not self._waiting and self._error is not None:
             raise self._error
         batch = list(self._waiting)
@@ -70,6 +66,22 @@ class Subscription:
         self._waiting.clear()
         self._bytes = 0
         return batch
+
+    async def _something(self, timeout_s: float | None) -> None:
+        """Wait until there is something to take, or the time is over."""
+        loop = asyncio.get_running_loop()
+        self._awaited = loop.create_future()
+        timer = None if timeout_s is None else loop.call_later(timeout_s, self._wake)
+        try:
+            await self._awaited
+        finally:
+            self._awaited = None
+            if timer is not None:
+                timer.cancel()
+
+    def _wake(self) -> None:
+        if self._awaited is not None and not self._awaited.done():
+            self._awaited.set_result(None)
 
 
 class Hub:
@@ -126,23 +138,23 @@ class Hub:
     def _note(self, key: ThreadKey, events: Sequence[Event]) -> None:
         for event in events:
             payload = event.payload
-            if isinstance(payload, TextDelta | ReasoningDelta):
+            if isinstance(payload, _DELTAS):
                 part = (type(payload), payload.message_id, payload.part_index)
                 self._live.setdefault(key, {}).setdefault(part, []).append(event)
-            elif isinstance(payload, CheckpointWritten | MessageDiscarded | RunStarted):
+            elif isinstance(payload, _ENDS_OF_TEXT):
                 self._live.pop(key, None)
 
 
 def _joined(deltas: list[Event]) -> Event:
     first = deltas[0].payload
-    assert isinstance(first, TextDelta | ReasoningDelta)
-    text = "".join(event.payload.text for event in deltas if isinstance(event.payload, TextDelta | ReasoningDelta))
+    assert isinstance(first, _DELTAS)
+    text = "".join(event.payload.text for event in deltas if isinstance(event.payload, _DELTAS))
     return replace(deltas[0], payload=replace(first, text=text))
 
 
 def _size(event: Event) -> int:
     payload = event.payload
-    if isinstance(payload, TextDelta | ReasoningDelta):
+    if isinstance(payload, _DELTAS):
         return _EVENT_BYTES + len(payload.text)
     if isinstance(payload, CheckpointWritten):
         return _EVENT_BYTES + sum(_weight(message.content) for message in payload.messages)
