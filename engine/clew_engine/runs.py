@@ -81,9 +81,7 @@ class Run:
         """The same for every try of a call within its run."""
         return ids.idempotency_key(self.thread.key.tenant, self.thread.uid, self.thread.run_id, call)
 
-    def stop(
-        self, code: str, message: str, *, retryable: bool = True, request: RequestRecord | None = None
-    ) -> None:
+    def stop(self, code: str, message: str, *, retryable: bool = True, request: RequestRecord | None = None) -> None:
         """Ask the run to end as failed; its work is cancelled now, and it is saved, with the record of the request that asked."""
         if self._stop is None:
             self._stop = Failure(code, message, retryable)
@@ -132,6 +130,8 @@ class Run:
         task = asyncio.create_task(_contained(work))
         self._work.add(task)
         task.add_done_callback(self._work.discard)
+        # A task that is cancelled before it began never came to what it was to do.
+        task.add_done_callback(lambda _: work.close())
         return task
 
     async def work(self, work: Coroutine[Any, Any, T]) -> T:
