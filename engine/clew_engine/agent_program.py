@@ -25,11 +25,12 @@ from clew_engine.runs import RunStopped
 from clew_engine.state import StateView, encode_values, replacing
 from clew_engine.tools import Tool, ToolArgumentError
 from clew_engine.transcripts import Transcript
+from clew_engine.typed_state import StateCheck
 from clew_storage import Source, Status
 from clew_storage.state_changes import apply
 
 if TYPE_CHECKING:
-    from clew_engine.agents import Instructions, StateCheck
+    from clew_engine.agents import Instructions
     from clew_engine.runs import Run
 
 MODEL: Mapping[str, Any] = {"do": "model"}

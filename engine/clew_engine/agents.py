@@ -20,11 +20,10 @@ from clew_engine.state import StateView
 from clew_engine.storage import Storage
 from clew_engine.threads import Thread
 from clew_engine.tools import Tool, as_tool
-from clew_engine.typed_state import state_check, state_schema
+from clew_engine.typed_state import DeclaredState
 from clew_storage import Status, ThreadKey
 
 Instructions = str | None | Callable[[StateView], str | None | Awaitable[str | None]]
-StateCheck = Callable[[Mapping[str, bytes]], None]
 _MODEL_SPEC = "offline"
 
 
@@ -85,7 +84,7 @@ class Agent:
         self.gated = _gated(self.tools, approve)
         self.hooks = tuple(hooks)
         self.limits = limits or Limits()
-        self.state_type = state
+        self.declared_state = DeclaredState(state) if state else None
         self.approval_ttl = approval_ttl
         self.settings = settings
         self.description = description
@@ -107,7 +106,7 @@ class Agent:
             gated=self.gated,
             limits=self.limits,
             hooks=self.hooks,
-            state_check=state_check(self.state_type) if self.state_type else None,
+            state_check=self.declared_state.check if self.declared_state else None,
             approval_ttl_s=self.approval_ttl,
             settings=self.settings,
         )
@@ -115,7 +114,7 @@ class Agent:
     @property
     def info(self) -> AppInfo:
         """What the agent is to those who call it."""
-        schema = state_schema(self.state_type) if self.state_type else {"type": "object"}
+        schema = self.declared_state.schema if self.declared_state else {"type": "object"}
         return AppInfo(
             name=self.name,
             kind="agent",
