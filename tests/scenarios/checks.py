@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from tests.scenarios.world import Handle
 
 
@@ -23,7 +25,7 @@ async def outcomes(thread: Handle) -> list[str]:
 async def check_line(thread: Handle) -> None:
     """Versions are gapless in the log, and each checkpoint of the line continues the one below it."""
     history = await thread.history()
-    for newer, older in zip(history, history[1:], strict=False):
+    for newer, older in pairwise(history):
         assert newer["parent_id"] == older["id"]
         assert newer["version"] > older["version"]
     assert history[-1]["parent_id"] is None

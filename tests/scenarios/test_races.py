@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 import pytest
@@ -54,7 +54,7 @@ async def after(steps: int, call: Awaitable[Any]) -> Any:
         return error
 
 
-def codes(results: list[Any]) -> list[str]:
+def codes(results: Sequence[Any]) -> list[str]:
     """How calls ended: a status, or the code of a refusal."""
     return [getattr(each, "status", None) or getattr(each, "code", None) or str(each) for each in results]
 
