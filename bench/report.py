@@ -30,6 +30,10 @@ _README = """# Benchmarks
   the disk. *Real disk*: the one that the checkout lies on. In process and over gRPC are measured in processes of their own; the client of the gRPC rounds
   is another process than the server and takes its share of the same cores.
 - *Threads* are conversations that take turns side by side, in one process.
+- *fsyncs a turn* are all that the process makes. A turn waits for four; at one thread the rest is SQLite writing its log back to the file, about three
+  fsyncs for every 1,000 pages.
+- *First event* is the time from the call to its first message. That one says that the run has started, and so follows a commit. At 32 threads all of
+  them send at once, and it includes the wait for the others on the same cores.
 - *Goal*: the bound that the design sets; where there is none the field is empty.
 
 ## Figures of {date}
