@@ -13,8 +13,9 @@ from tests.faults.gates import FileGate
 from tests.faults.journal import Journal
 from tests.faults.process import Process
 from tests.faults.recovery import recover
+from tests.faults.worlds import sqlite_world
 from tests.scenarios.scripts import ask
-from tests.scenarios.world import Handle, InProcess, World
+from tests.scenarios.world import Handle
 
 DECIDERS = 8
 ANSWERS: tuple[Any, ...] = (True, False, {"arguments": {"amount": -1}})
@@ -55,16 +56,18 @@ async def race(thread: Handle, amount: int, till: Till, dice: random.Random) -> 
 
 
 async def test_of_eight_deciders_one_wins_and_only_what_he_approved_runs(tmp_path: Path) -> None:
-    world, till, dice = World(f"sqlite://{tmp_path / 'clew.db'}", InProcess), Till(), random.Random(9)
+    till, dice = Till(), random.Random(9)
     races, wrong = figures.times(200, 1000), list[str]()
-    for amount in range(races):
-        world.agent(ask("refund", amount=amount), "ok", name=f"app-{amount}", tools=[till.refund], approve=["refund"])
-    for amount in range(races):
-        till.ran.clear()
-        wrong += await race(await world.thread(f"t-{amount}", app=f"app-{amount}"), amount, till, dice)
-    await world.close()
+    async with sqlite_world(tmp_path / "clew.db") as world:
+        for amount in range(races):
+            world.agent(
+                ask("refund", amount=amount), "ok", name=f"app-{amount}", tools=[till.refund], approve=["refund"]
+            )
+        for amount in range(races):
+            till.ran.clear()
+            wrong += await race(await world.thread(f"t-{amount}", app=f"app-{amount}"), amount, till, dice)
     figures.record(figures.Figure(9, f"{DECIDERS} deciders at once", races, other=len(wrong)))
-    assert not wrong
+    assert not wrong, "\n".join(wrong)
 
 
 async def test_a_decision_that_was_acknowledged_goes_on_after_a_kill(tmp_path: Path) -> None:

@@ -11,10 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from clew_storage import Write, Written
+from clew_storage.sqlite import appends
 from tests.faults import figures
 from tests.faults.plans import PlanModel
+from tests.faults.worlds import sqlite_world
 from tests.scenarios.over_grpc import OverGrpc
-from tests.scenarios.world import Handle, InProcess, Surface, World
+from tests.scenarios.scripts import Gate
+from tests.scenarios.world import Handle, InProcess, Surface, World, refused
 
 CANARY = "canary-that-must-be-gone"
 PLAN = f"{CANARY}|lookup lookup"
@@ -90,7 +94,9 @@ async def race(world: World, number: int, dice: random.Random, pause_s: float) -
     except Exception as error:  # noqa: BLE001 - how it ends is what is judged
         if getattr(error, "code", "") not in ENDS:
             wrong.append(f"{thread.id}: ended with {error!r}")
-    # What came to the thread after its delete made another one, which is deleted at rest.
+    if existed and scene is not waited and (back := await thread.history()):
+        wrong.append(f"{thread.id}: was deleted, and is back: {back[0]}")
+    # Of several turns that wait for each other one may have come after the delete, and made another thread.
     existed = await thread.delete() or existed
     if not existed and await thread.history():
         wrong.append(f"{thread.id}: was never there, and has a history")
@@ -102,20 +108,51 @@ async def test_nothing_is_left_of_a_thread_that_is_deleted_in_the_middle(
     tmp_path: Path, surface: Surface, pause_s: float
 ) -> None:
     database = tmp_path / "clew.db"
-    world, dice = World(f"sqlite://{database}", surface), random.Random(12)
+    dice = random.Random(12)
     races, wrong = figures.times(100, 300), list[str]()
-    for app, gated in (("calling", []), ("asking", ["lookup"])):
-        world.agent(name=app, model=PlanModel(), tools=[lookup], approve=gated)
-    try:
+    async with sqlite_world(database, surface) as world:
+        serve(world)
         for number in range(races):
             wrong += await race(world, number, dice, pause_s)
-    finally:
-        await world.close()
     wrong += left_over(database)
     figures.record(
         figures.Figure(12, f"delete in the middle, {getattr(surface, '__name__', '')}", races, other=len(wrong))
     )
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("fenced", [True, False])
+async def test_a_write_that_comes_after_the_delete_is_kept_out_by_the_fence_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fenced: bool
+) -> None:
+    if not fenced:
+        monkeypatch.setattr(appends, "_refuse", lambda *_, **__: None)
+    database = tmp_path / "clew.db"
+    at_disk = Gate()
+    async with sqlite_world(database) as world:
+        serve(world)
+        thread = await world.thread("late", app="calling")
+        append = world.storage.backend.threads.append
+
+        async def slow(write: Write) -> Written:
+            if write.checkpoint.version >= 3:
+                await at_disk.pass_through()
+            return await append(write)
+
+        monkeypatch.setattr(world.storage.backend.threads, "append", slow)
+        turn = thread.stream(PLAN)
+        await at_disk.wait()
+        assert await thread.delete()
+        at_disk.open()
+        with refused("thread_not_found"):
+            await turn.turn()
+    assert (left_over(database) == []) is fenced
+
+
+def serve(world: World) -> None:
+    """An agent whose calls run, and one whose calls wait for a person."""
+    world.agent(name="calling", model=PlanModel(), tools=[lookup])
+    world.agent(name="asking", model=PlanModel(), tools=[lookup], approve=["lookup"])
 
 
 def left_over(database: Path) -> list[str]:

@@ -1,0 +1,57 @@
+"""A wire between a client and a server that the test can cut."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Self
+
+
+class Proxy:
+    """Passes bytes on, both ways; when it is `silent` the server is heard no more, and a cut closes every connection."""
+
+    def __init__(self, target: str) -> None:
+        self._host, _, port = target.rpartition(":")
+        self._port = int(port)
+        self._server: asyncio.Server | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._pumps: set[asyncio.Task[None]] = set()
+        self.silent = False
+        self.target = ""
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self.target = f"127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        await self.cut()
+
+    async def cut(self) -> None:
+        """Close every connection, and pass bytes on again for those that come."""
+        for writer in tuple(self._writers):
+            writer.transport.abort()
+        while self._pumps:
+            await asyncio.wait(tuple(self._pumps))
+        self.silent = False
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there, to_there = await asyncio.open_connection(self._host, self._port)
+        for source, sink, from_server in ((reader, to_there, False), (there, writer, True)):
+            self._writers.add(sink)
+            pump = asyncio.create_task(self._pump(source, sink, from_server=from_server))
+            self._pumps.add(pump)
+            pump.add_done_callback(self._pumps.discard)
+
+    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, *, from_server: bool) -> None:
+        with suppress(ConnectionError):
+            while piece := await source.read(1 << 16):
+                if not (from_server and self.silent):
+                    sink.write(piece)
+                    await sink.drain()
+        self._writers.discard(sink)
+        sink.close()
+        with suppress(ConnectionError):
+            await sink.wait_closed()
