@@ -49,11 +49,11 @@ def _write_and_kill(path: Path, after: int) -> int:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         for _ in range(after):
-            told = int(writer.stdout.readline())
+            told = int(writer.stdout.readline().split()[0])
         writer.send_signal(signal.SIGKILL)
         # Whatever it told before it died counts too.
         for line in writer.stdout:
-            told = int(line) if line.endswith("\n") else told
+            told = int(line.split()[0]) if line.endswith("\n") else told
     return told
 
 

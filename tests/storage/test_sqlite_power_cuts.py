@@ -10,8 +10,10 @@ import fcntl
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -70,19 +72,25 @@ def disk(tmp_path: Path) -> Disk:
 
 
 def write_and_cut(disk: Disk, synchronous: str, after: int) -> int:
-    """Let a process write until it has told of so many versions, and cut the power; the last it told."""
-    told = 0
+    """Let a process write until it has told of so many versions, and cut the power; the last acknowledged before."""
+    told: dict[int, int] = {}
     with disk.mount() as folder:
         command = [sys.executable, str(PROCESS), str(folder / "clew.db"), synchronous]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as writer:
             assert writer.stdout is not None
-            for _ in range(after):
-                told = int(writer.stdout.readline())
+            lines = (_version_and_time(line) for line in writer.stdout)
+            told.update(islice(lines, after))
+            began = time.monotonic_ns()
             disk.cut()
-            # The writer goes on until the disk answers no more.
-            for line in writer.stdout:
-                told = int(line)
-    return told
+            # The writer goes on until the disk answers no more. An fsync that is under way while the file system shuts
+            # down may still return success; the power of a machine does not come back to say so.
+            told.update(lines)
+    return max(version for version, at in told.items() if at < began)
+
+
+def _version_and_time(line: str) -> tuple[int, int]:
+    version, at = line.split()
+    return int(version), int(at)
 
 
 async def stored(folder: Path) -> int:

@@ -1,4 +1,4 @@
-"""A process that writes versions to a file as fast as it can, and tells each one once it was acknowledged.
+"""A process that writes versions to a file as fast as it can, and tells each one once it was acknowledged, and when.
 
 `python writing_process.py PATH FULL|NORMAL`
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from pathlib import Path
 from typing import cast
 
@@ -34,7 +35,7 @@ async def write(path: Path, synchronous: Synchronous) -> None:
                     state=StateChange(appended={"all": (b"%d" % version,)}),
                 )
             )
-            print(version, flush=True)
+            print(version, time.monotonic_ns(), flush=True)
     except StorageUnavailable:
         await backend.close()
 
