@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from clew_engine import ids
 from clew_engine.approvals import ApprovalKind
+from clew_engine.calls import DECIDED
 from clew_engine.checkpoints import Checkpoint, Failure
 from clew_engine.drafts import Draft
 from clew_engine.errors import RunNotFoundError, ThreadNotFoundError, expect_version
+from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
 from clew_engine.requests import RequestLog
 from clew_engine.rules import Command, Verdict
@@ -56,7 +59,7 @@ async def cancel(
         draft = Draft(
             Source.FAILURE,
             Status.FAILED,
-            next=thread.body.next,
+            next=_undecided(thread),
             void_approvals=True,
             failure=_CANCELLED,
             partial=thread.body.partial,
@@ -80,6 +83,14 @@ async def _stop(storage: Storage, live: Run, requests: RequestLog) -> Checkpoint
     if ended.status is Status.SUSPENDED and all(record.kind != ApprovalKind.TOOL_OUTCOME for record in thread.pending):
         return None
     return ended
+
+
+def _undecided(thread: OpenThread) -> Mapping[str, Any]:
+    """What the run goes on with. Answers to questions that are void now, because not all were answered, are void with them."""
+    continuation = thread.body.next
+    if thread.status is not Status.SUSPENDED:
+        return continuation
+    return {name: value for name, value in continuation.items() if name != DECIDED}
 
 
 def _check_run(key: ThreadKey, asked: str, newest: str) -> None:
