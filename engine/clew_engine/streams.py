@@ -75,8 +75,9 @@ class EventStream:
         last: Event | None = None
         try:
             async for batch in self.batches():
-                if batch[-1].payload.terminal:
-                    last = batch[-1]
+                for event in batch:
+                    if event.payload.terminal:
+                        last = event
         finally:
             await self.aclose()
         if last is None:
