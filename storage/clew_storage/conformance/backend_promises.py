@@ -9,8 +9,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from clew_storage.conformance.categories import Category, MakeBackend, Promises, belongs_to
-from clew_storage.conformance.examples import KEY, NOW, UID, a_line, a_thread, a_write
-from clew_storage.errors import StorageInUse, StorageUnavailable
+from clew_storage.conformance.examples import KEY, NOW, UID, a_line, a_thread, a_write, grow
+from clew_storage.conformance.state_promises import grown
+from clew_storage.errors import LeaseLost, StorageInUse, StorageUnavailable
 from clew_storage.port import Backend
 from clew_storage.records import Grant, InfoChange, ThreadFilter
 
@@ -83,6 +84,36 @@ class OpeningPromises(Promises):
         await asyncio.sleep(0)
         await backend.close()
         assert (await asyncio.wait_for(writing, timeout=30)).thread.head_version == 2
+
+    def test_reopened_in_another_loop_it_keeps_what_was_committed_and_frees_what_was_held(
+        self, make_backend: MakeBackend
+    ) -> None:
+        backend = make_backend()
+
+        async def begin() -> Grant:
+            await backend.open()
+            return await a_line(backend, 3)
+
+        async def go_on(version: int) -> Grant:
+            await backend.reopen()
+            await backend.check()
+            # Free at once, whoever held it in the loop before.
+            grant = await backend.leases.acquire(KEY, purpose="run", wait_s=0)
+            await grow(backend, grant, range(version, version + 1))
+            assert await backend.threads.get_state(KEY, version=None) == grown(*range(1, version + 1))
+            return grant
+
+        grants = [asyncio.run(begin())]
+        grants += [asyncio.run(go_on(version)) for version in (4, 5)]
+        assert [grant.epoch for grant in grants] == sorted({grant.epoch for grant in grants})
+
+        async def end() -> None:
+            await backend.reopen()
+            with pytest.raises(LeaseLost):
+                await backend.threads.append(a_write(grants[-1], 6))
+            await backend.close()
+
+        asyncio.run(end())
 
     @belongs_to(Category.DURABLE)
     async def test_a_database_can_be_opened_again_and_again(self, make_backend: MakeBackend) -> None:

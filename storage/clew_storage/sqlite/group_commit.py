@@ -83,7 +83,8 @@ class GroupCommit:
             await asyncio.wait((self._task,))
 
     def take_over(self) -> None:
-        """Serve in the running event loop, after the one before is gone."""
+        """Serve in the running event loop, after the one before is gone and with it whoever waited there."""
+        self._jobs.clear()
         self._wake = asyncio.Event()
         self._task = asyncio.create_task(self._serve(), name="clew-sqlite-writer")
 
