@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, get_type_hints, overload
+from typing import Annotated, Any, get_type_hints, overload
 
 import pydantic
 
@@ -73,7 +73,11 @@ class Tool:
     ) -> None:
         self.function = function
         self.name = name or function.__name__
-        if not self.name.replace("_", "a").replace("-", "a").isalnum() or len(self.name) > 64:
+        if (
+            not self.name.isascii()
+            or not self.name.replace("_", "a").replace("-", "a").isalnum()
+            or len(self.name) > 64
+        ):
             raise ArgumentInvalidError("tool.name", f"{self.name!r} is not 1 to 64 letters, digits, _ or -")
         self.description = inspect.cleandoc(description or function.__doc__ or "")
         self.once = once
@@ -106,7 +110,7 @@ class Tool:
                 f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}" for each in error.errors()
             )
             raise ToolArgumentError(f"invalid arguments for {self.name}: {wrong}") from None
-        return {name: getattr(model, name) for name in type(model).model_fields}
+        return {info.alias or name: getattr(model, name) for name, info in type(model).model_fields.items()}
 
     async def call(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolOutput:
         """Run the function on arguments that `check` gave. Raises ToolResultError or whatever the function raises."""
@@ -197,7 +201,9 @@ def _signature(name: str, function: Callable[..., Any]) -> tuple[str | None, typ
         if kind is ToolContext:
             context = parameter.name
             continue
-        fields[parameter.name] = (kind, ... if parameter.default is parameter.empty else parameter.default)
+        # The model's own attributes (`copy`, `json`, …) and underscores are no names for its fields, but fine for parameters.
+        aliased = Annotated[kind, pydantic.Field(alias=parameter.name)]  # type: ignore[valid-type]
+        fields[f"field_{len(fields)}"] = (aliased, ... if parameter.default is parameter.empty else parameter.default)
     config = pydantic.ConfigDict(extra="forbid", arbitrary_types_allowed=False)
     return context, pydantic.create_model(f"{name}_arguments", __config__=config, **fields)
 
