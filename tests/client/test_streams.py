@@ -274,14 +274,51 @@ async def test_cancelling_the_task_cancels_the_run(server: ScriptedServer, clien
     assert server.names() == ["Send", "CancelRun"]
 
 
-async def test_a_request_that_waits_is_left_without_a_trace(server: ScriptedServer, client: Client) -> None:
-    server.on("Send", streams([queued()], for_ever))
-    async with client.thread("t-1").stream("hi") as stream:
+NOT_RECORDED = streams(refuses(grpc.StatusCode.ABORTED, "VERSION_CONFLICT", version="7"))
+RECORDED = streams(refuses(grpc.StatusCode.ABORTED, "REQUEST_ID_REUSED", request_id="r-1"))
+
+
+async def leave_the_queue(client: Client) -> None:
+    async with client.thread("t-1").stream("hi", request_id="r-1") as stream:
         async for each in stream:
             assert each.type == "run_queued"
             break
-    await server.left.wait()
-    assert server.names() == ["Send"]
+
+
+async def test_a_request_that_waits_is_withdrawn(server: ScriptedServer, client: Client) -> None:
+    server.on("Send", streams([queued()], for_ever), NOT_RECORDED)
+    await leave_the_queue(client)
+    assert server.left.is_set()
+    request, probe = server.requests("Send")
+    assert (request.HasField("expected_version"), probe.expected_version) == (False, 2**63 - 1)
+    assert probe.request_id == request.request_id
+    assert server.names() == ["Send", "Send"]
+
+
+async def test_a_request_that_got_its_turn_when_it_was_withdrawn_is_cancelled(
+    server: ScriptedServer, client: Client
+) -> None:
+    server.on("Send", streams([queued()], for_ever), RECORDED, streams(BEGINNING, for_ever))
+    server.on("CancelRun", replies(CANCELLED))
+    await leave_the_queue(client)
+    first, _, again = server.requests("Send")
+    assert first == again
+    assert server.requests("CancelRun")[0].run_id == "u.r1"
+
+
+async def test_leaving_while_a_request_is_about_to_be_sent_again_sends_it_no_more(
+    server: ScriptedServer, client: Client
+) -> None:
+    client.settings = replace(client.settings, backoff=(30.0, 30.0))
+    server.on("Send", streams([queued()], broken), NOT_RECORDED)
+    events = aiter(client.thread("t-1").stream("hi"))
+    await anext(events)
+    reading = asyncio.ensure_future(anext(events))
+    await asyncio.wait((reading,), timeout=0.1)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    assert [request.expected_version for request in server.requests("Send")] == [0, 2**63 - 1]
 
 
 async def test_leaving_before_anything_came_waits_to_learn_what_to_cancel(

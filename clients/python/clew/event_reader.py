@@ -95,14 +95,23 @@ class EventReader(ABC):
 
     def close(self) -> None:
         """Give up the call that is open, if any, without a word."""
+        self.hang_up()
+        self._connect().open.discard(self)
+
+    def hang_up(self) -> None:
+        """Cancel the call that is open, if any. The next read opens another."""
         if self._line is not None:
             self._line.close()
             self._line = None
-        self._connect().open.discard(self)
 
-    async def learn(self) -> None:
+    @property
+    def connected(self) -> bool:
+        """Whether a call is open."""
+        return self._line is not None
+
+    async def learn(self, connection: Connection) -> None:
         """Wait for what is on its way, to know how the request stands."""
-        response = await self._line.read() if self._line else None
+        response = await self._next(connection)
         if response is not None:
             self._take(response)
         else:
@@ -124,7 +133,6 @@ class EventReader(ABC):
     async def _next(self, connection: Connection) -> Response | None:
         if self._line is None:
             self._line = Line(await self.open_call(connection, self._time_left()))
-            self._check_open()
             if self._opened:
                 self.position.join()
             self._opened += 1
@@ -153,9 +161,7 @@ class EventReader(ABC):
 
     async def _mend(self, broken: Exception | None) -> None:
         """Wait a moment, if it makes sense to try again. Raises what ended the stream if not."""
-        if self._line is not None:
-            self._line.close()
-            self._line = None
+        self.hang_up()
         error, mendable = _cut(self.position.cursor), True
         if isinstance(broken, grpc.aio.AioRpcError):
             error, mendable = error_of(broken), is_break(broken)
