@@ -59,11 +59,6 @@ def parts_of(wire: Sequence[pb.Part]) -> list[Part]:
     return [view for part in wire if (view := _part(part)) is not None]
 
 
-def text_of(message: Message) -> str:
-    """The text parts of a message, joined."""
-    return "".join(part["text"] for part in message["content"] if part["type"] == "text")
-
-
 def content_of(parts: Sequence[Mapping[str, Any]]) -> list[pb.Part]:
     """The parts of a user's message: dicts of type `text`, `image`, `audio`, `video`, `document` or `data`."""
     return [_wire_part(part, f"content.parts[{index}]") for index, part in enumerate(parts)]

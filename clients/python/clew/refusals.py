@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import grpc
 from google.protobuf.any_pb2 import Any as AnyMessage
@@ -26,8 +25,6 @@ from clew.errors import (
     UnavailableError,
     error_classes,
 )
-
-T = TypeVar("T")
 
 _DOMAIN = "clew"
 _DETAILS = "grpc-status-details-bin"
@@ -95,18 +92,6 @@ def raising() -> Iterator[None]:
         yield
     except grpc.aio.AioRpcError as refused:
         raise error_of(refused) from refused
-
-
-async def answer_of(call: Awaitable[T]) -> T:
-    """The response of a unary call, or the error that it stands for. A caller that is cancelled cancels the call."""
-    with raising():
-        try:
-            return await call
-        except asyncio.CancelledError:
-            cancel: Any = getattr(call, "cancel", None)
-            if cancel is not None:
-                cancel()
-            raise
 
 
 def _status_of(refused: grpc.aio.AioRpcError) -> status_pb2.Status:
