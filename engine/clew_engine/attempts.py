@@ -20,7 +20,7 @@ from clew_engine.requests import RequestLog
 from clew_engine.runs import Run
 from clew_engine.streams import Batches, EventStream, attempt_batches, leave_run
 from clew_engine.watch import watch_batches
-from clew_storage import Grant, Head, ThreadInfo, ThreadKey
+from clew_storage import Grant, Head, LeaseLost, ThreadInfo, ThreadKey
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
@@ -163,33 +163,52 @@ class Attempt:
             head = await storage.backend.threads.get_head(self._key)
             if arriving:
                 await self._arrive(head)
-            thread = OpenThread(storage, grant, head)
-            thread.expect(self._mutation.expected_version)
-            if self._look is not None:
-                await self._look(thread)
-            await thread.load()
-            opening = self._opening(thread)
-            self._uid = thread.uid
-            self._reader = storage.hub.subscribe(self._key)
-            self._reader.start_at(thread.version)
-            limits = opening.program.limits.narrowed(self._options.limits)
-            self._run = Run(storage, thread, opening.program, limits, self._options.actor)
-            storage.live[self._key] = self._run
-            await thread.commit(opening.draft, self._requests.record(), opening.info)
+            try:
+                await self._open(grant, head)
+            except LeaseLost:
+                # An update, which waits for no lease, may have made the thread since its head was read.
+                made = None if head else await storage.backend.threads.get_head(self._key)
+                if made is None or not storage.backend.leases.holds(grant):
+                    raise
+                self._forget()
+                await self._open(grant, made)
             kept = True
+            assert self._run is not None
             if storage.interrupters[self._key]:
                 self._run.stop("cancelled", INTERRUPTED)
             storage.spawn(self._run.execute())
             return None
         finally:
             if not kept:
-                if self._reader is not None:
-                    storage.hub.unsubscribe(self._key, self._reader)
-                if self._run is not None:
-                    storage.live.pop(self._key, None)
-                    self._run.ended.set_result(None)
-                    self._run = None
+                self._forget()
                 await storage.backend.leases.release(grant)
+
+    async def _open(self, grant: Grant, head: Head | None) -> None:
+        """Judge the thread as it is, and write how the attempt opens."""
+        storage = self._storage
+        thread = OpenThread(storage, grant, head)
+        thread.expect(self._mutation.expected_version)
+        if self._look is not None:
+            await self._look(thread)
+        await thread.load()
+        opening = self._opening(thread)
+        self._uid = thread.uid
+        self._reader = storage.hub.subscribe(self._key)
+        self._reader.start_at(thread.version)
+        limits = opening.program.limits.narrowed(self._options.limits)
+        self._run = Run(storage, thread, opening.program, limits, self._options.actor)
+        storage.live[self._key] = self._run
+        await thread.commit(opening.draft, self._requests.record(), opening.info)
+
+    def _forget(self) -> None:
+        """Nothing was opened: leave no trace of it."""
+        if self._reader is not None:
+            self._storage.hub.unsubscribe(self._key, self._reader)
+        if self._run is not None:
+            self._storage.live.pop(self._key, None)
+            if not self._run.ended.done():
+                self._run.ended.set_result(None)
+            self._run = None
 
     async def _replay(self, found: tuple[str, int]) -> Batches:
         uid, version = found
