@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from clew_engine import ids
+from clew_engine.json_text import parse_stored
 from clew_storage import ApprovalRecord, ApprovalState
 
 
@@ -70,7 +71,7 @@ class Approval:
             "state": self.state.value,
             "tool": self.tool,
             "tool_call_id": self.subject,
-            "arguments": orjson.loads(self.arguments) if self.arguments else None,
+            "arguments": parse_stored(self.arguments) if self.arguments else None,
             "digest": self.digest,
             "requested_by": self.requested_by,
             "created_at_ms": self.created_at_ms,

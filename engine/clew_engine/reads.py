@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from clew_engine import ids
 from clew_engine.approvals import Approval, view_approval
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
 from clew_engine.errors import CheckpointNotFoundError, MessageNotFoundError, ThreadNotFoundError
+from clew_engine.json_text import parse_stored
 from clew_engine.log_events import view_message
 from clew_engine.messages import Message
 from clew_engine.paging import Page, decode_token, encode_token, page_size
@@ -51,7 +50,7 @@ class ThreadView:
             "app": info.app,
             "user_id": info.user_id,
             "name": info.name,
-            "metadata": orjson.loads(info.metadata),
+            "metadata": parse_stored(info.metadata),
             "version": record.head_version,
             "status": record.head_status.value if record.head_status else None,
             "run": {"run_id": self.run_id, "state": self.run_state.value} if self.run_state else None,

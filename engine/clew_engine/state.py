@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-import orjson
-
 from clew_engine.errors import ArgumentInvalidError, StateInvalidError, StateTooLargeError
-from clew_engine.json_text import JsonError, encode, parse_strict, split_object
+from clew_engine.json_text import JsonError, encode, parse_stored, split_object
 from clew_storage import StateChange
 
 T = TypeVar("T")
@@ -87,11 +85,7 @@ class StateView(Mapping[str, Any]):
             return self._messages
         if key == "_clew":
             return dict(self._clew)
-        text = self._values[key]
-        try:
-            return orjson.loads(text)
-        except orjson.JSONDecodeError:
-            return parse_strict(text)
+        return parse_stored(self._values[key])
 
     def __iter__(self) -> Iterator[str]:
         yield from self._values
