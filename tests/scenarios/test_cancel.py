@@ -253,6 +253,22 @@ async def test_two_cancels_at_once_answer_alike(world: World) -> None:
     assert one == other
 
 
+async def test_a_cancel_voids_the_answers_of_a_half_answered_question_too(world: World) -> None:
+    paid: list[int] = []
+
+    def pay(amount: int) -> str:
+        paid.append(amount)
+        return "paid"
+
+    world.agent([ask("pay", amount=1), ask("pay", amount=2)], "ok", tools=[pay], approve=True)
+    thread = await world.thread()
+    first, _ = (await thread.send()).approvals
+    await thread.decide({first: True})
+    await thread.cancel()
+    turn = await thread.retry()
+    assert (turn.status, len(turn.approvals), paid) == ("suspended", 2, [])
+
+
 async def test_a_cancelled_suspended_run_asks_its_questions_anew_when_it_is_retried(world: World) -> None:
     at = await standing(world, "suspended")
     await at.thread.cancel()
