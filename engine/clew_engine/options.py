@@ -117,7 +117,7 @@ class Tuning:
     state_limit: int = 1 << 20
     message_limit: int = 3_670_016
     cache_bytes: int = 64 << 20
-    reader_bytes: int = 4 << 20
+    reader_bytes: int = 16 << 20
     heartbeat_s: float = 15.0
     cancel_grace_s: float = 5.0
     sweep_s: float = 5.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +9,6 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
-from google.protobuf.duration_pb2 import Duration
-from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message_factory import GetMessageClass
 
 from clew.v1 import (
@@ -24,6 +21,7 @@ from clew.v1 import (
     thread_service_pb2,
 )
 from clew_server.rpc.rules import ANY, FIELDS
+from tests.rpc.bad_values import BAD, GOOD, PLACES
 from tests.support.serving import Served, events_of, refusal
 
 MODULES = (
@@ -48,162 +46,6 @@ METHODS = [
 ]
 REQUESTS = {method.input_type.name: method for method in METHODS}
 
-BAD_IDS = ["a/b", "..", ".", "a\0b", "x" * 129, "x" * 10_000, "🧶", "a b", "a%2Fb", "é"]
-BAD_REQUIRED_IDS = ["", *BAD_IDS]
-BAD_JSON = [
-    "{",
-    "NaN",
-    '{"a": 1, "a": 2}',
-    "[1e999]",
-    '"\\ud800"',
-    "[" * 65 + "]" * 65,
-    "1 2",
-    "",
-    "[" * 10_000 + "]" * 10_000,
-]
-BAD_OBJECTS = [*BAD_JSON, "[]", "null", "1"]
-BAD_DURATIONS = [Duration(seconds=-1), Duration(nanos=-1), Duration(seconds=1, nanos=-1), Duration(nanos=1_000_000_000)]
-BAD_BUSY = [*BAD_DURATIONS, Duration(seconds=3600, nanos=1), Duration(seconds=2**62)]
-BAD_LIMIT_TIMES = [*BAD_DURATIONS, Duration(), Duration(seconds=2**62)]
-BAD_TEXT = ["x" * 257, "é" * 129, "a\0b"]
-BAD_REQUEST_IDS = ["x" * 129, "with space", "é", "a\0b", "a\nb"]
-BAD_REASONS = ["r" * 4097]
-BAD_STATE = [value.encode() for value in BAD_OBJECTS if value] + [b"\xff", b'{"messages": []}', b'{"_clew": {}}']
-BAD_TOKENS = ["nonsense", "é", "x" * 3000, "e30", "W10", "WzFd"]
-DECISION: dict[str, Any] = {"approval_id": "a", "approve": {}}
-TEXT: dict[str, Any] = {"text": {"text": "hi"}}
-PICTURE: dict[str, Any] = {"image": {"mime_type": "image/png", "uri": "https://x/y.png"}}
-
-# A request of each kind that breaks no rule, to be spoiled one field at a time.
-GOOD: dict[str, dict[str, Any]] = {
-    "SendRequest": {"thread_id": "t", "text": "hi"},
-    "DecideRequest": {"thread_id": "t", "decisions": [DECISION]},
-    "ResumeRequest": {"thread_id": "t", "value_json": "1"},
-    "RetryRequest": {"thread_id": "t"},
-    "WatchRequest": {"thread_id": "t"},
-    "CancelRunRequest": {"thread_id": "t"},
-    "GetThreadRequest": {"thread_id": "t"},
-    "ListThreadsRequest": {},
-    "UpdateThreadRequest": {"thread_id": "t", "allow_missing": True},
-    "CopyThreadRequest": {"thread_id": "t", "target_thread_id": "u"},
-    "DeleteThreadRequest": {"thread_id": "t"},
-    "GetStateRequest": {"thread_id": "t"},
-    "ListMessagesRequest": {"thread_id": "t"},
-    "GetMessageRequest": {"thread_id": "t", "message_id": "m1.0"},
-    "ListCheckpointsRequest": {"thread_id": "t"},
-    "GetCheckpointRequest": {"thread_id": "t", "checkpoint_id": "c"},
-    "RewindRequest": {"thread_id": "t", "checkpoint_id": "c"},
-    "ListApprovalsRequest": {},
-    "WatchApprovalsRequest": {},
-    "ListAppsRequest": {},
-    "GetAppRequest": {"name": "support"},
-}
-# Where a message with rules of its own is tried: in which request, and around what.
-PLACES: dict[str, tuple[str, dict[str, Any], str]] = {
-    "RunOptions": ("SendRequest", {}, "options"),
-    "Limits": ("SendRequest", {}, "options.limits"),
-    "Content": ("SendRequest", {}, "content"),
-    "Part": ("SendRequest", TEXT, "content.parts"),
-    "TextPart": ("SendRequest", {"text": "hi"}, "content.parts.text"),
-    "MediaPart": ("SendRequest", PICTURE["image"], "content.parts.image"),
-    "Provider": ("SendRequest", {"name": "openai"}, "content.parts.provider"),
-    "Decision": ("DecideRequest", DECISION, "decisions"),
-    "Decision.Approve": ("DecideRequest", {}, "decisions.approve"),
-    "Decision.Reject": ("DecideRequest", {}, "decisions.reject"),
-    "Decision.Outcome": ("DecideRequest", {"run_again": {}}, "decisions.outcome"),
-    "Decision.Outcome.RunAgain": ("DecideRequest", {}, "decisions.outcome.run_again"),
-}
-# Values of each field that break its rule. Enums get a number of their own, and need no row here.
-BAD: dict[str, dict[str, list[Any]]] = {
-    "*": {
-        "thread_id": BAD_REQUIRED_IDS,
-        "request_id": BAD_REQUEST_IDS,
-        "expected_version": [-1, -(2**63)],
-        "page_size": [-1, -(2**31)],
-        "page_token": BAD_TOKENS,
-        "actor": BAD_TEXT,
-        "user_id": BAD_TEXT,
-        "app": BAD_IDS,
-        "busy_timeout": BAD_BUSY,
-    },
-    "SendRequest": {
-        "thread_id": BAD_IDS,
-        "text": [""],
-        "input_json": [value.encode() for value in BAD_OBJECTS] + [b"{}"],
-        "state_json": BAD_STATE,
-        "metadata_json": [*filter(None, BAD_OBJECTS), json.dumps({"a": "x" * (64 << 10)})],
-    },
-    "DecideRequest": {"decisions": [[], [DECISION, DECISION]]},
-    "ResumeRequest": {"snapshot": [b""], "value_json": BAD_JSON},
-    "WatchRequest": {
-        "thread_uid": BAD_IDS,
-        "after_version": [-1],
-        "run_id": BAD_IDS,
-    },
-    "CancelRunRequest": {"run_id": BAD_IDS},
-    "Limits": {
-        "max_steps": [0, -1],
-        "max_tokens": [0, -1],
-        "max_duration": BAD_LIMIT_TIMES,
-        "tool_timeout": BAD_LIMIT_TIMES,
-    },
-    "Content": {"parts": [[], [{}]]},
-    "Part": {
-        "reasoning": [{"reasoning": "hm"}],
-        "tool_call": [{"id": "a"}],
-        "tool_result": [{"tool_call_id": "a"}],
-        "unknown_json": ["{}"],
-        "image": [{}],
-        "audio": [{"mime_type": "audio/wav"}],
-        "video": [{"uri": "https://x"}],
-        "document": [{"mime_type": "text/plain", "data": b""}],
-        "data_json": BAD_JSON,
-        "id": BAD_TEXT,
-    },
-    "MediaPart": {
-        "mime_type": ["", "image", "image/", "im age/png", "image/png\n"],
-        "data": [b""],
-        "uri": ["", "x" * 8193],
-        "file_id": ["", "x" * 1025],
-        "name": ["x" * 1025, "a\0b"],
-    },
-    "Provider": {
-        "name": ["", *BAD_TEXT],
-        "id": ["x" * 1025],
-        "details_json": [value for value in BAD_OBJECTS if value],
-    },
-    "Decision": {
-        "approval_id": BAD_REQUIRED_IDS,
-        "value_json": BAD_JSON,
-        "outcome": [{}],
-    },
-    "Decision.Approve": {"arguments_json": BAD_OBJECTS},
-    "Decision.Reject": {"reason": BAD_REASONS},
-    "Decision.Outcome": {"result_json": BAD_JSON, "fail": BAD_REASONS},
-    "ListThreadsRequest": {
-        "metadata_key": ["x" * 257, "a\0b"],
-        "metadata_value": ["alone"],
-        "query": BAD_TEXT,
-    },
-    "UpdateThreadRequest": {
-        "name": ["x" * 1025, "a\0b"],
-        "metadata_json": [*filter(None, BAD_OBJECTS), json.dumps({"a": "x" * (64 << 10)})],
-        "update_mask": [
-            FieldMask(paths=["nope"]),
-            FieldMask(paths=["app"]),
-            FieldMask(paths=["name", "metadata_json.a"]),
-        ],
-        "etag": ["nope", '"-1"', '"1.5"', "x" * 100],
-    },
-    "CopyThreadRequest": {"target_thread_id": [*BAD_REQUIRED_IDS, "t"], "checkpoint_id": BAD_IDS},
-    "GetStateRequest": {"checkpoint_id": BAD_IDS},
-    "GetMessageRequest": {"message_id": BAD_REQUIRED_IDS},
-    "GetCheckpointRequest": {"checkpoint_id": BAD_REQUIRED_IDS},
-    "RewindRequest": {"checkpoint_id": BAD_REQUIRED_IDS},
-    "ListApprovalsRequest": {"thread_id": BAD_IDS},
-    "WatchApprovalsRequest": {"thread_id": BAD_IDS},
-    "GetAppRequest": {"name": BAD_REQUIRED_IDS},
-}
 # A rule that is told under another field's name, because two fields break it together.
 TOLD_AS = {
     ("ListThreadsRequest", "metadata_value"): "metadata_key",
