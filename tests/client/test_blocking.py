@@ -75,6 +75,12 @@ def test_every_verb_has_a_blocking_form(owner: type) -> None:
     assert all(getattr(owner, f"{verb}_sync").__doc__ == getattr(owner, verb).__doc__ for verb in verbs)
 
 
+def test_a_verb_shows_what_it_takes_in_each_form() -> None:
+    forms = [inspect.signature(verb) for verb in (Thread.stream, Thread.send, Thread.send_sync)]
+    assert [list(form.parameters) for form in forms] == [list(forms[0].parameters)] * 3
+    assert "on_busy" in forms[0].parameters
+
+
 def test_send_blocks_until_the_reply(served: Served, thread: Thread) -> None:
     served.server.on("Send", streams(turn()))
     assert thread.send_sync("hi", topic="order").text == "done"

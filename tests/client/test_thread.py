@@ -196,14 +196,22 @@ async def test_decide_says_each_choice_in_either_form(server: ScriptedServer, th
             Decision.fail("h", "lost"),
         ]
     )
-    by_dict, by_list = server.requests("Decide")
+    await thread.decide({"a": "approve", "b": "reject"})
+    by_dict, by_list, by_word = server.requests("Decide")
     assert list(by_dict.decisions) == list(by_list.decisions)
     assert [decision.WhichOneof("decision") for decision in by_dict.decisions] == [
         *("approve", "reject", "approve", "reject", "value_json"),
         *("outcome", "outcome", "outcome"),
     ]
+    assert list(by_word.decisions) == list(by_dict.decisions)[:2]
     assert by_dict.decisions[6].outcome.result_json == "null"
     assert by_dict.decisions[5].outcome.WhichOneof("outcome") == "run_again"
+
+
+async def test_approvals_are_what_the_thread_waits_for(server: ScriptedServer, thread: Thread) -> None:
+    server.on("ListApprovals", replies(approval_service_pb2.ListApprovalsResponse(approvals=[approval("u.a4.1")])))
+    assert [each.id for each in await thread.approvals()] == ["u.a4.1"]
+    assert server.requests("ListApprovals")[0].thread_id == "t-1"
 
 
 async def test_resume_answers_the_one_pause(server: ScriptedServer, thread: Thread) -> None:

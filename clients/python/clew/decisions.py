@@ -56,7 +56,7 @@ Decisions = Mapping[str, Any] | Iterable[Decision]
 def decisions_of(decisions: Decisions) -> list[pb.Decision]:
     """Decisions as they travel.
 
-    A dict maps approval ids to True (approve), False (reject), or one choice by name: `{"approve": True}`, `{"arguments": {…}}` (approve with
+    A dict maps approval ids to True or "approve", False or "reject", or one choice by name: `{"approve": True}`, `{"arguments": {…}}` (approve with
     these), `{"reject": "why"}`, `{"value": …}`, `{"run_again": True}`, `{"result": …}`, `{"fail": "why"}`.
     """
     if isinstance(decisions, Mapping):
@@ -65,8 +65,10 @@ def decisions_of(decisions: Decisions) -> list[pb.Decision]:
 
 
 def _decision(approval_id: str, choice: Any) -> Decision:
-    if isinstance(choice, bool):
-        return Decision.approve(approval_id) if choice else Decision.reject(approval_id)
+    if choice is True or choice == "approve":
+        return Decision.approve(approval_id)
+    if choice is False or choice == "reject":
+        return Decision.reject(approval_id)
     try:
         ((name, value),) = choice.items()
     except (AttributeError, ValueError) as error:

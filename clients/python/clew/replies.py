@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -23,4 +24,6 @@ def replying(
     call.__name__, call.__doc__ = name, doc
     call.__qualname__ = f"{verb.__qualname__.rpartition('.')[0]}.{name}"
     call.__annotations__ = verb.__annotations__ | {"return": "Reply"}
+    signature = inspect.signature(verb).replace(return_annotation="Reply")
+    call.__signature__ = signature  # type: ignore[attr-defined]  # what help() shows
     return call

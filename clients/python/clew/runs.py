@@ -107,7 +107,7 @@ class Runs:
         return self._attempt("Retry", request, frame)
 
     def watch(
-        self, *, after_version: int = 0, run_id: str = "", follow: bool = False, timeout: float | None = None
+        self, after_version: int = 0, *, run_id: str = "", follow: bool = False, timeout: float | None = None
     ) -> EventStream:
         """Streams what is in the log after a version, then what happens.
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from clew.blocking import blocking
+from clew.inbox_reader import list_approvals
 from clew.json_text import decode_json, encode_object
 from clew.messages import Message, message_of
 from clew.options import OnBusy, duration_of, new_request_id
-from clew.records import Checkpoint, ThreadInfo, checkpoint_of, thread_of
+from clew.records import Approval, Checkpoint, ThreadInfo, checkpoint_of, thread_of
 from clew.runs import Runs
-from clew.v1 import checkpoint_service_pb2, run_pb2, thread_service_pb2
+from clew.v1 import approval_service_pb2, checkpoint_service_pb2, run_pb2, thread_service_pb2
 from clew.words import number_of
 
 _BUSY_S = 60.0
@@ -73,6 +74,11 @@ class Thread(Runs):
         to = self._client.connection()
         request = checkpoint_service_pb2.GetCheckpointRequest(thread_id=self.id, checkpoint_id=checkpoint_id)
         return checkpoint_of((await to.ask(to.checkpoints.GetCheckpoint, request)).checkpoint)
+
+    async def approvals(self) -> list[Approval]:
+        """What the thread waits for."""
+        request = approval_service_pb2.ListApprovalsRequest(thread_id=self.id)
+        return await list_approvals(self._client.connection(), request, None)
 
     async def rewind(
         self,
@@ -162,6 +168,7 @@ class Thread(Runs):
     state_sync = blocking(state)
     history_sync = blocking(history)
     checkpoint_sync = blocking(checkpoint)
+    approvals_sync = blocking(approvals)
     rewind_sync = blocking(rewind)
     copy_sync = blocking(copy)
     update_sync = blocking(update)
