@@ -19,9 +19,13 @@ _ENDS_OF_TEXT = (CheckpointWritten, MessageDiscarded, RunStarted)
 
 
 class Subscription:
-    """What one reader has not read yet. `take` gives all of it at once."""
+    """What one reader has not read yet. `take` gives all of it at once.
 
-    def __init__(self, limit: int) -> None:
+    `uid` is the incarnation of the thread that it reads; empty as long as the reader does not know.
+    """
+
+    def __init__(self, limit: int, uid: str = "") -> None:
+        self.uid = uid
         self._limit = limit
         self._waiting: deque[Event] = deque()
         self._bytes = 0
@@ -44,6 +48,11 @@ class Subscription:
         """End the reader now, with the cursor from which it can go on elsewhere."""
         self._waiting.clear()
         self.fail(StreamCutError(self._cursor, reason))
+
+    def end(self, reason: str) -> None:
+        """End the reader after what is queued: a run's last word is not lost because the server stops right after it."""
+        queued = (event.version for event in self._waiting if event.last_of_version)
+        self.fail(StreamCutError(max(queued, default=self._cursor), reason))
 
     def start_at(self, version: int) -> None:
         """What the reader knows from elsewhere (the log), for the cursor of a cut."""
@@ -90,13 +99,14 @@ class Hub:
     def __init__(self, reader_bytes: int) -> None:
         self._reader_bytes = reader_bytes
         self._readers: dict[ThreadKey, set[Subscription]] = {}
-        self._live: dict[ThreadKey, dict[tuple[type, str, int], list[Event]]] = {}
+        self._live: dict[ThreadKey, dict[str, dict[tuple[type, str, int], list[Event]]]] = {}
 
-    def subscribe(self, key: ThreadKey) -> Subscription:
+    def subscribe(self, key: ThreadKey, uid: str = "") -> Subscription:
         """A new reader; it begins with the text so far of a message that is being streamed."""
-        reader = Subscription(self._reader_bytes)
+        reader = Subscription(self._reader_bytes, uid)
         self._readers.setdefault(key, set()).add(reader)
-        so_far = [_joined(deltas) for deltas in self._live.get(key, {}).values()]
+        texts = [parts for of, parts in self._live.get(key, {}).items() if _concerns(reader, of)]
+        so_far = [_joined(deltas) for parts in texts for deltas in parts.values()]
         if so_far:
             reader.push(so_far, 0)
         return reader
@@ -110,26 +120,28 @@ class Hub:
                 del self._readers[key]
 
     def publish(self, key: ThreadKey, events: Sequence[Event]) -> None:
-        """Hand events to every reader of the thread, without waiting for any."""
+        """Hand events of one incarnation of a thread to every reader of it, without waiting for any."""
         self._note(key, events)
         readers = self._readers.get(key)
         if not readers:
             return
         size = sum(map(_size, events))
         for reader in tuple(readers):
-            reader.push(events, size)
+            if _concerns(reader, events[0].thread_uid):
+                reader.push(events, size)
 
-    def fail(self, key: ThreadKey, error: Exception) -> None:
-        """End every reader of the thread."""
-        self._live.pop(key, None)
+    def fail(self, key: ThreadKey, uid: str, error: Exception) -> None:
+        """End every reader of one incarnation of a thread. The next one's, which may be there already, go on."""
+        self._forget_text(key, uid)
         for reader in tuple(self._readers.get(key, ())):
-            reader.fail(error)
+            if _concerns(reader, uid):
+                reader.fail(error)
 
     def fail_all(self, reason: str) -> None:
         """End every reader with the cursor from which it can go on elsewhere."""
         for readers in tuple(self._readers.values()):
             for reader in tuple(readers):
-                reader.cut(reason)
+                reader.end(reason)
 
     def readers(self) -> int:
         """How many readers there are."""
@@ -140,9 +152,19 @@ class Hub:
             payload = event.payload
             if isinstance(payload, _DELTAS):
                 part = (type(payload), payload.message_id, payload.part_index)
-                self._live.setdefault(key, {}).setdefault(part, []).append(event)
+                self._live.setdefault(key, {}).setdefault(event.thread_uid, {}).setdefault(part, []).append(event)
             elif isinstance(payload, _ENDS_OF_TEXT):
-                self._live.pop(key, None)
+                self._forget_text(key, event.thread_uid)
+
+    def _forget_text(self, key: ThreadKey, uid: str) -> None:
+        texts = self._live.get(key)
+        if texts is not None and texts.pop(uid, None) is not None and not texts:
+            del self._live[key]
+
+
+def _concerns(reader: Subscription, uid: str) -> bool:
+    """Whether a reader reads this incarnation, as far as both are known."""
+    return not reader.uid or not uid or reader.uid == uid
 
 
 def _joined(deltas: list[Event]) -> Event:

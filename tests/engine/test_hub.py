@@ -53,3 +53,15 @@ async def test_a_reader_that_keeps_up_is_not_cut_off() -> None:
     for _ in range(5):
         hub.publish(KEY, [event])
         assert await reader.take(0.1) == [event]
+
+
+async def test_when_all_readers_end_each_still_gets_what_is_queued_and_then_its_cursor() -> None:
+    hub = Hub(10_000)
+    reader = hub.subscribe(KEY)
+    event = Event("t", "u", "u.r1", 1, True, 1, CheckpointWritten(CHECKPOINT, ()))
+    hub.publish(KEY, [event])
+    hub.fail_all("the server is shutting down")
+    assert await reader.take(0.1) == [event]
+    with pytest.raises(StreamCutError) as cut:
+        await reader.take(0.1)
+    assert cut.value.version == 1
