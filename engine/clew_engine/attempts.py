@@ -193,7 +193,7 @@ class Attempt:
         await thread.load()
         opening = self._opening(thread)
         self._uid = thread.uid
-        self._reader = storage.hub.subscribe(self._key)
+        self._reader = storage.hub.subscribe(self._key, thread.uid)
         self._reader.start_at(thread.version)
         limits = opening.program.limits.narrowed(self._options.limits)
         self._run = Run(storage, thread, opening.program, limits, self._options.actor)

@@ -240,11 +240,13 @@ class Run:
         for task in tuple(self._work):
             task.cancel()
         if self._abandoned is not None or isinstance(error, LeaseLost):
-            self.storage.hub.fail(thread.key, self._abandoned or ThreadNotFoundError(thread.key.thread_id))
+            self.storage.hub.fail(thread.key, thread.uid, self._abandoned or ThreadNotFoundError(thread.key.thread_id))
             return
         self.storage.report(error, thread.key)
         why = translated(error, thread.key) if isinstance(error, StorageError) else None
-        self.storage.hub.fail(thread.key, why or ThreadInterruptedError(thread.key.thread_id, thread.run_id))
+        self.storage.hub.fail(
+            thread.key, thread.uid, why or ThreadInterruptedError(thread.key.thread_id, thread.run_id)
+        )
 
 
 async def _contained(work: Coroutine[Any, Any, T]) -> T:

@@ -106,7 +106,7 @@ class _Watch:
         head = await self._head()
         if uid and uid != head.thread.uid:
             raise ThreadNotFoundError(self._key.thread_id)
-        self._uid = head.thread.uid
+        self._uid = self._reader.uid = head.thread.uid
         if self._cursor > head.thread.head_version:
             raise ArgumentInvalidError(
                 "after_version", f"the thread is at version {head.thread.head_version}; a cursor cannot be beyond it"
@@ -190,6 +190,8 @@ class _Watch:
         return False
 
     def _is_fresh(self, event: Event) -> bool:
+        if event.thread_uid not in ("", self._uid):
+            return False
         return event.version > self._cursor if event.payload.logged else event.version >= self._cursor
 
     def _mine(self, events: list[Event], *, live: bool) -> list[Event]:

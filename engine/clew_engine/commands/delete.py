@@ -39,6 +39,6 @@ async def _delete(storage: Storage, key: ThreadKey, mutation: Mutation) -> bool:
     live = storage.live.get(key)
     if live is not None and live.thread.uid == thread.uid:
         live.abandon(gone)
-    storage.hub.fail(key, gone)
+    storage.hub.fail(key, thread.uid, gone)
     storage.approval_feed.forget(key, thread.info, head.pending)
     return existed
