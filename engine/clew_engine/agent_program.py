@@ -26,6 +26,7 @@ from clew_engine.state import StateView, encode_values, replacing
 from clew_engine.tools import Tool, ToolArgumentError
 from clew_engine.transcripts import Transcript
 from clew_engine.typed_state import StateCheck
+from clew_engine.user_messages import check_message
 from clew_storage import Source, Status
 from clew_storage.state_changes import apply
 
@@ -55,6 +56,10 @@ class AgentProgram:
     def begin(self) -> Mapping[str, Any]:
         """A turn begins with the model."""
         return MODEL
+
+    def check_input(self, content: Sequence[Part]) -> None:
+        """Raises ArgumentInvalidError for no message, or one that no user says."""
+        check_message(content)
 
     def check_state(self, state: Mapping[str, bytes]) -> None:
         """Raises StateInvalidError when the state does not fit the declared type."""
@@ -104,17 +109,23 @@ class AgentProgram:
             return ()
         return plan_calls(transcript.open_calls(), continuation, self.tools, self.gated).questions
 
-    def once_calls(self, continuation: Mapping[str, Any], transcript: Transcript) -> frozenset[str]:
-        """Open calls of tools that are declared `once`."""
+    def may_have_started(self, continuation: Mapping[str, Any], transcript: Transcript) -> bool:
+        """Whether a call of a tool that is declared `once` is open."""
+        return bool(self._once_calls(continuation, transcript))
+
+    def meet_started(
+        self, continuation: Mapping[str, Any], transcript: Transcript, step: int, started: frozenset[str]
+    ) -> Mapping[str, Any]:
+        """Started calls become intents without a record."""
+        met = self._once_calls(continuation, transcript) & started
+        intents = sorted({*continuation.get(INTENTS, ()), *met})
+        return {**continuation, INTENTS: intents} if intents else continuation
+
+    def _once_calls(self, continuation: Mapping[str, Any], transcript: Transcript) -> frozenset[str]:
         if continuation.get("do") != "tools":
             return frozenset()
         calls = (call for _, call in transcript.open_calls())
         return frozenset(call.id for call in calls if call.name in self.tools and self.tools[call.name].once)
-
-    def meet_started(self, continuation: Mapping[str, Any], started: frozenset[str]) -> Mapping[str, Any]:
-        """Started calls become intents without a record."""
-        intents = sorted({*continuation.get(INTENTS, ()), *started})
-        return {**continuation, INTENTS: intents} if intents else continuation
 
     async def close(self) -> None:
         """Close the model's connections."""

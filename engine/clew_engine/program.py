@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from clew_engine.approvals import Approval, Decision, Question
 from clew_engine.checkpoints import Call
+from clew_engine.messages import Part
 from clew_engine.options import Limits
 from clew_engine.transcripts import Transcript
 
@@ -36,6 +37,10 @@ class Program(Protocol):
         """The continuation of a new turn."""
         ...
 
+    def check_input(self, content: Sequence[Part]) -> None:
+        """Raises ArgumentInvalidError for a message where none is taken, or none where one is needed."""
+        ...
+
     def check_state(self, state: Mapping[str, bytes]) -> None:
         """Raises StateInvalidError when the state that a turn would begin with does not fit what the program declares."""
         ...
@@ -60,12 +65,17 @@ class Program(Protocol):
         """What a run that is suspended here waits for, read off the continuation alone."""
         ...
 
-    def once_calls(self, continuation: Mapping[str, Any], transcript: Transcript) -> frozenset[str]:
-        """Ids of the open calls that must not be started again by themselves."""
+    def may_have_started(self, continuation: Mapping[str, Any], transcript: Transcript) -> bool:
+        """Whether something is open here that must not be started again by itself."""
         ...
 
-    def meet_started(self, continuation: Mapping[str, Any], started: frozenset[str]) -> Mapping[str, Any]:
-        """The continuation that knows these calls as started, with an outcome that nobody recorded."""
+    def meet_started(
+        self, continuation: Mapping[str, Any], transcript: Transcript, step: int, started: frozenset[str]
+    ) -> Mapping[str, Any]:
+        """The continuation that knows which of its open calls were started elsewhere, with an outcome that it cannot know.
+
+        `started` are ids of calls, and of a workflow's steps as `step_id` makes them.
+        """
         ...
 
     async def close(self) -> None:
