@@ -136,12 +136,15 @@ class Threads(Protocol):
         Raises, in this order: `RequestRecorded` (on the target), `ThreadMissing`, `CheckpointMissing`, `ThreadExists`.
         """
 
-    async def delete_thread(self, key: ThreadKey, *, request: RequestRecord | None, now_ms: int) -> bool:
+    async def delete_thread(
+        self, key: ThreadKey, *, request: RequestRecord | None, now_ms: int, expected_version: int | None = None
+    ) -> bool:
         """Erase the thread and everything in it in one transaction; True if it existed.
 
         Takes no lease: it revokes the one that is held, and whoever waits for it gets `ThreadMissing`. A tombstone
         stays: the epoch, and the hashed request ids with their uid; a thread made later under the id goes on from that
-        epoch. Where there was no thread nothing is revoked and `request` is not recorded. Raises `RequestRecorded`.
+        epoch. Where there was no thread nothing is revoked and `request` is not recorded. Raises, in this order:
+        `RequestRecorded`, `VersionConflict` (there is a thread, and its head is elsewhere than expected; None: anywhere).
         """
 
     async def find_request(self, key: ThreadKey, request_hash: bytes) -> RequestRecord | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from clew_storage.errors import CheckpointMissing, RequestRecorded, ThreadExists, ThreadMissing
+from clew_storage.errors import CheckpointMissing, RequestRecorded, ThreadExists, ThreadMissing, VersionConflict
 from clew_storage.lines import contains
 from clew_storage.local_leases import LocalLeases
 from clew_storage.memory.appends import append, put_write
@@ -162,14 +162,19 @@ class MemoryThreads:
         put_write(tables, made, write)
         return Written(made.record, cancel_requested=False)
 
-    async def delete_thread(self, key: ThreadKey, *, request: RequestRecord | None, now_ms: int) -> bool:
+    async def delete_thread(
+        self, key: ThreadKey, *, request: RequestRecord | None, now_ms: int, expected_version: int | None = None
+    ) -> bool:
         """See the port."""
         tables = self._tables()
         if tables.recorded(key, request):
             raise RequestRecorded("a delete with this request id was committed before")
-        thread = tables.threads.pop(key, None)
+        thread = tables.threads.get(key)
         if thread is None:
             return False
+        if expected_version is not None and expected_version != thread.record.head_version:
+            raise VersionConflict(expected_version, thread.record.head_version)
+        del tables.threads[key]
         for approval_id in thread.approvals:
             del tables.approval_threads[key.tenant, approval_id]
         tables.record(key, request)
