@@ -81,11 +81,11 @@ class Threads(Protocol):
         """A stored checkpoint, on the head's line or off it; None when there is none."""
 
     async def list_checkpoints(
-        self, key: ThreadKey, *, before_version: int | None, limit: int
+        self, key: ThreadKey, *, before_version: int | None, limit: int, at_version: int | None = None
     ) -> Sequence[CheckpointRecord]:
-        """The head's line, newest first, below `before_version` (None: from the head).
+        """The line that ends at `at_version` (None: the head), newest first, below `before_version` (None: from its end).
 
-        Empty where there is no thread.
+        Empty where there is no thread, or no such version.
         """
 
     async def read_log(

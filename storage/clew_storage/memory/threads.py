@@ -65,15 +65,16 @@ class MemoryThreads:
         return thread.checkpoints.get(version) if thread else None
 
     async def list_checkpoints(
-        self, key: ThreadKey, *, before_version: int | None, limit: int
+        self, key: ThreadKey, *, before_version: int | None, limit: int, at_version: int | None = None
     ) -> Sequence[CheckpointRecord]:
         """See the port."""
         thread = self._tables().threads.get(key)
-        if thread is None:
+        if thread is None or not (at_version is None or at_version in thread.checkpoints):
             return ()
+        line = thread.line if at_version is None else thread.line_to(at_version)
         on_line = (
             version
-            for first, last in reversed(thread.line)
+            for first, last in reversed(line)
             for version in range(last, first - 1, -1)
             if before_version is None or version < before_version
         )

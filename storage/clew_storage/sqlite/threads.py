@@ -52,11 +52,11 @@ class SqliteThreads:
         return await self._session().readers.read(lambda connection: heads.get_checkpoint(connection, key, version))
 
     async def list_checkpoints(
-        self, key: ThreadKey, *, before_version: int | None, limit: int
+        self, key: ThreadKey, *, before_version: int | None, limit: int, at_version: int | None = None
     ) -> Sequence[CheckpointRecord]:
         """See the port."""
         return await self._session().readers.read(
-            lambda connection: heads.list_checkpoints(connection, key, before_version, limit)
+            lambda connection: heads.list_checkpoints(connection, key, before_version, limit, at_version)
         )
 
     async def read_log(
