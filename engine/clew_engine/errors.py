@@ -8,7 +8,7 @@ ClewError
 ├─ InvalidError: IdInvalidError, StateInvalidError, ArgumentInvalidError
 ├─ ExhaustedError: StateTooLargeError, QuotaExceededError, StorageFullError
 ├─ UnavailableError: StorageUnavailableError, StreamCutError
-├─ CancelledRunError, DataCorruptError, UnauthenticatedError, PermissionDeniedError
+├─ RunCancelledError, DataCorruptError, UnauthenticatedError, PermissionDeniedError
 └─ RunFailedError                                                                       (a run ended as failed)
 """
 
@@ -298,8 +298,8 @@ class StreamCutError(UnavailableError):
         self.version = version
 
 
-class CancelledRunError(ClewError):
-    """The run was cancelled, and saved; retry continues it."""
+class RunCancelledError(ClewError):
+    """The run was cancelled, and saved; retry continues it. Not to be confused with asyncio.CancelledError."""
 
     code = "cancelled"
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from clew_engine import ids
 from clew_engine.approvals import Approval, view_approval
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
 from clew_engine.errors import CheckpointNotFoundError, MessageNotFoundError, ThreadNotFoundError
-from clew_engine.json_text import parse_stored
 from clew_engine.log_events import view_message
 from clew_engine.messages import Message
 from clew_engine.paging import Page, decode_token, encode_token, page_size
@@ -40,24 +39,6 @@ class ThreadView:
     attempt: int
     run_state: RunState | None
     pending: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        record, info = self.record, self.record.info
-        return {
-            "thread_id": record.key.thread_id,
-            "thread_uid": record.uid,
-            "app": info.app,
-            "user_id": info.user_id,
-            "name": info.name,
-            "metadata": parse_stored(info.metadata),
-            "version": record.head_version,
-            "status": record.head_status.value if record.head_status else None,
-            "run": {"run_id": self.run_id, "state": self.run_state.value} if self.run_state else None,
-            "pending_approvals": self.pending,
-            "created_at_ms": record.created_at_ms,
-            "updated_at_ms": record.updated_at_ms,
-        }
 
 
 async def get_thread(storage: Storage, key: ThreadKey) -> ThreadView:
@@ -107,7 +88,7 @@ async def get_state(storage: Storage, key: ThreadKey, checkpoint_id: str) -> tup
 
 
 async def list_checkpoints(storage: Storage, key: ThreadKey, *, size: int, token: str) -> Page[Checkpoint]:
-    """The head's line, newest first; the token pins the thread's incarnation."""
+    """The head's line, newest first, as it was at the version of the first page; a rewind between two pages changes nothing."""
     limit = page_size(size, 20, 200)
     head = await _head(storage, key)
     listing = ("checkpoints", key, head.thread.uid)
@@ -115,7 +96,7 @@ async def list_checkpoints(storage: Storage, key: ThreadKey, *, size: int, token
     before = int(place[0]) if place else None
     version = int(place[1]) if place else head.thread.head_version
     found = await storage.backend.threads.list_checkpoints(
-        key, before_version=before if before is not None else version + 1, limit=limit + 1
+        key, before_version=before, limit=limit + 1, at_version=version
     )
     items = [view_checkpoint(key.thread_id, head.thread.uid, record) for record in found[:limit]]
     following = encode_token(listing, (items[-1].version, version)) if len(found) > limit else ""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from clew_engine.errors import CancelledRunError, ClewError, RunFailedError
+from clew_engine.errors import ClewError, RunCancelledError, RunFailedError
 from clew_engine.events import Event, RunCompleted, RunFailed, RunSuspended
 from clew_engine.options import OnDisconnect
 from clew_engine.replies import Reply
@@ -71,7 +71,7 @@ class EventStream:
             self._leave = None
 
     async def reply(self) -> Reply:
-        """Read to the end. Raises RunFailedError or CancelledRunError for a run that failed."""
+        """Read to the end. Raises RunFailedError or RunCancelledError for a run that failed."""
         last: Event | None = None
         try:
             async for batch in self.batches():
@@ -102,7 +102,7 @@ def reply_of(event: Event) -> Reply:
     assert isinstance(payload, RunFailed)
     why = payload.failure
     if why.code == "cancelled":
-        raise CancelledRunError(f"{why.message}; retry continues it", run_id=event.run_id, version=event.version)
+        raise RunCancelledError(f"{why.message}; retry continues it", run_id=event.run_id, version=event.version)
     raise RunFailedError(why.code, why.message, retryable=why.retryable, run_id=event.run_id)
 
 

@@ -81,11 +81,11 @@ class Threads(Protocol):
         """A stored checkpoint, on the head's line or off it; None when there is none."""
 
     async def list_checkpoints(
-        self, key: ThreadKey, *, before_version: int | None, limit: int
+        self, key: ThreadKey, *, before_version: int | None, limit: int, at_version: int | None = None
     ) -> Sequence[CheckpointRecord]:
-        """The head's line, newest first, below `before_version` (None: from the head).
+        """The line that ends at `at_version` (None: the head), newest first, below `before_version` (None: from its end).
 
-        Empty where there is no thread.
+        Empty where there is no thread, or no such version.
         """
 
     async def read_log(
@@ -136,12 +136,15 @@ class Threads(Protocol):
         Raises, in this order: `RequestRecorded` (on the target), `ThreadMissing`, `CheckpointMissing`, `ThreadExists`.
         """
 
-    async def delete_thread(self, key: ThreadKey, *, request: RequestRecord | None, now_ms: int) -> bool:
+    async def delete_thread(
+        self, key: ThreadKey, *, request: RequestRecord | None, now_ms: int, expected_version: int | None = None
+    ) -> bool:
         """Erase the thread and everything in it in one transaction; True if it existed.
 
         Takes no lease: it revokes the one that is held, and whoever waits for it gets `ThreadMissing`. A tombstone
         stays: the epoch, and the hashed request ids with their uid; a thread made later under the id goes on from that
-        epoch. Where there was no thread nothing is revoked and `request` is not recorded. Raises `RequestRecorded`.
+        epoch. Where there was no thread nothing is revoked and `request` is not recorded. Raises, in this order:
+        `RequestRecorded`, `VersionConflict` (there is a thread, and its head is elsewhere than expected; None: anywhere).
         """
 
     async def find_request(self, key: ThreadKey, request_hash: bytes) -> RequestRecord | None:

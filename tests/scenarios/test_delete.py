@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from clew_storage import ThreadKey
 from tests.scenarios.heads import HEADS, standing
 from tests.scenarios.scripts import Gate, ask
 from tests.scenarios.world import World, refused
@@ -112,6 +113,35 @@ async def test_a_new_thread_under_the_id_can_begin_before_the_old_run_has_ended(
     late.open()
     assert (await thread.send()).text == "anew"
     assert [each["version"] for each in await thread.history()] == [4, 3, 2, 1]
+
+
+async def test_the_end_of_the_old_run_is_not_told_to_readers_of_the_new_thread(world: World) -> None:
+    gate, late, anew = Gate(), Gate(), Gate()
+
+    async def stubborn() -> str:
+        try:
+            await gate.pass_through()
+        except asyncio.CancelledError:
+            await late.pass_through()
+        return "late"
+
+    world.tune(cancel_grace_s=30.0)
+    world.agent(ask("stubborn"), [anew, "anew"], tools=[stubborn])
+    thread = await world.thread()
+    await thread.stream().until("tool_call_started")
+    await gate.wait()
+    old = world.storage.live[ThreadKey("", "t")]
+    await thread.delete()
+    run = thread.stream()
+    await anew.wait()
+    watch = thread.watch(follow=True)
+    await watch.until("run_started")
+    late.open()
+    await asyncio.shield(old.ended)
+    anew.open()
+    assert (await run.turn()).text == "anew"
+    await watch.until("run_completed")
+    await watch.leave()
 
 
 async def test_deleting_again_says_that_there_was_nothing(world: World) -> None:

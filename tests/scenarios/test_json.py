@@ -72,7 +72,14 @@ async def test_a_merge_replaces_whole_top_level_values_and_null_is_one(here: Wor
 
 
 async def test_values_survive_from_one_side_to_the_other(world: World) -> None:
-    values = {"big": 2**53 + 1, "float": 1.0, "huge": 10**30, "text": "zwölf \x00 日本", "none": None, "deep": {"b": 1, "a": []}}
+    values = {
+        "big": 2**53 + 1,
+        "float": 1.0,
+        "huge": 10**30,
+        "text": "zwölf \x00 日本",
+        "none": None,
+        "deep": {"b": 1, "a": []},
+    }
     world.agent("ok")
     thread = await world.thread()
     await thread.send(state=values)

@@ -104,6 +104,18 @@ async def test_a_page_stops_before_it_is_too_large(here: World) -> None:
     assert page.next_token
 
 
+async def test_pages_of_history_are_of_one_line_also_when_the_thread_is_rewound_between_them(here: World) -> None:
+    here.agent("one", "two")
+    thread = await here.thread()
+    await thread.send("first")
+    await thread.send("second")
+    page = await reads.list_checkpoints(here.storage, KEY, size=2, token="")
+    await thread.rewind((await thread.history())[-1]["id"])
+    rest = await reads.list_checkpoints(here.storage, KEY, size=2, token=page.next_token)
+    assert [each.version for each in (*page.items, *rest.items)] == [4, 3, 2, 1]
+    assert (rest.version, rest.next_token) == (4, "")
+
+
 @pytest.mark.parametrize("token", ["x", "AAAA", "bnVsbA", "W10", "WzEsMiwzXQ", "é"])
 async def test_a_forged_token_is_refused(here: World, token: str) -> None:
     here.agent("ok")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from clew_engine.errors import ThreadNotFoundError, expect_version
+from clew_engine.errors import ThreadNotFoundError
 from clew_engine.options import Mutation
 from clew_engine.requests import RequestLog, again_if_recorded
 from clew_storage import ThreadKey
@@ -28,12 +28,12 @@ async def _delete(storage: Storage, key: ThreadKey, mutation: Mutation) -> bool:
     if head is None:
         return False
     thread = head.thread
-    if mutation.expected_version is not None:
-        expect_version(key.thread_id, mutation.expected_version, thread.head_version)
     record = requests.record()
     if record is not None:
         record = replace(record, uid=thread.uid, version=thread.head_version)
-    existed = await storage.backend.threads.delete_thread(key, request=record, now_ms=storage.now_ms())
+    existed = await storage.backend.threads.delete_thread(
+        key, request=record, now_ms=storage.now_ms(), expected_version=mutation.expected_version
+    )
     storage.cache.drop(key)
     gone = ThreadNotFoundError(key.thread_id)
     live = storage.live.get(key)

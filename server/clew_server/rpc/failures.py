@@ -39,7 +39,7 @@ CODES: dict[type[ClewError], grpc.StatusCode] = {
     errors.InvalidError: _CODE.INVALID_ARGUMENT,
     errors.ExhaustedError: _CODE.RESOURCE_EXHAUSTED,
     errors.UnavailableError: _CODE.UNAVAILABLE,
-    errors.CancelledRunError: _CODE.CANCELLED,
+    errors.RunCancelledError: _CODE.CANCELLED,
     errors.DataCorruptError: _CODE.DATA_LOSS,
     errors.UnauthenticatedError: _CODE.UNAUTHENTICATED,
     errors.PermissionDeniedError: _CODE.PERMISSION_DENIED,

@@ -15,7 +15,7 @@ import structlog
 from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
 
-from clew_engine.errors import ArgumentInvalidError, CancelledRunError, ClewError, StreamCutError
+from clew_engine.errors import ArgumentInvalidError, ClewError, RunCancelledError, StreamCutError
 from clew_engine.ids import MAX_ID_LENGTH
 from clew_server.rpc.failures import Refusal, code_of, incident_of, is_foreseen, refusal_of
 from clew_server.rpc.rules import check
@@ -123,7 +123,7 @@ async def logging(call: Call) -> AsyncGenerator[None, None]:
 async def deadline(call: Call) -> AsyncGenerator[None, None]:
     """A call whose time is over before it begins does nothing."""
     if _is_over(call.context):
-        raise CancelledRunError("the call's deadline was over before it began; nothing was done")
+        raise RunCancelledError("the call's deadline was over before it began; nothing was done")
     yield
 
 

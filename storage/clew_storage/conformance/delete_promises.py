@@ -23,7 +23,7 @@ from clew_storage.conformance.examples import (
     grow,
 )
 from clew_storage.conformance.state_promises import grown
-from clew_storage.errors import LeaseLost, RequestRecorded, ThreadMissing
+from clew_storage.errors import LeaseLost, RequestRecorded, ThreadMissing, VersionConflict
 from clew_storage.port import Backend
 from clew_storage.records import InfoChange, RequestRecord, ThreadInfo
 
@@ -41,6 +41,14 @@ class DeletePromises(Promises):
         await a_line(backend, 1)
         assert await delete(backend)
         assert not await delete(backend)
+
+    async def test_a_thread_elsewhere_than_expected_stays(self, backend: Backend) -> None:
+        await a_line(backend, 2)
+        with pytest.raises(VersionConflict):
+            await backend.threads.delete_thread(KEY, request=None, now_ms=NOW, expected_version=1)
+        assert await backend.threads.get_head(KEY) is not None
+        assert await backend.threads.delete_thread(KEY, request=None, now_ms=NOW, expected_version=2)
+        assert not await backend.threads.delete_thread(KEY, request=None, now_ms=NOW, expected_version=2)
 
     async def test_nothing_of_the_thread_can_be_read_afterwards(self, backend: Backend) -> None:
         grant = await a_line(backend, 20)

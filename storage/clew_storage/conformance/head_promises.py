@@ -108,6 +108,17 @@ class HeadPromises(Promises):
         assert await _history(backend, before=1) == []
         assert await _history(backend, before=99) == [6, 3, 2, 1]
 
+    async def test_history_is_that_of_the_version_it_is_asked_at(self, backend: Backend) -> None:
+        grant = await a_line(backend, 5)
+        await fork(backend, grant, 6, 3)
+        await fork(backend, grant, 7, 2)
+        assert await _history(backend) == [7, 2, 1]
+        assert await _history(backend, at=5) == [5, 4, 3, 2, 1]
+        assert await _history(backend, at=6) == [6, 3, 2, 1]
+        assert await _history(backend, at=5, before=3, limit=1) == [2]
+        assert await _history(backend, at=2) == [2, 1]
+        assert await _history(backend, at=8) == []
+
     async def test_there_is_no_history_where_there_is_no_thread(self, backend: Backend) -> None:
         assert list(await backend.threads.list_checkpoints(KEY, before_version=None, limit=5)) == []
 
@@ -182,6 +193,6 @@ async def _head_version(backend: Backend) -> int:
     return head.thread.head_version
 
 
-async def _history(backend: Backend, *, before: int | None = None, limit: int = 50) -> list[int]:
-    found = await backend.threads.list_checkpoints(KEY, before_version=before, limit=limit)
+async def _history(backend: Backend, *, before: int | None = None, limit: int = 50, at: int | None = None) -> list[int]:
+    found = await backend.threads.list_checkpoints(KEY, before_version=before, limit=limit, at_version=at)
     return [checkpoint.version for checkpoint in found]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from clew_storage.errors import CheckpointMissing, RequestRecorded, ThreadExists, ThreadMissing
+from clew_storage.errors import CheckpointMissing, RequestRecorded, ThreadExists, ThreadMissing, VersionConflict
 from clew_storage.lines import contains
 from clew_storage.local_leases import LocalLeases
 from clew_storage.memory.appends import append, put_write
@@ -65,15 +65,16 @@ class MemoryThreads:
         return thread.checkpoints.get(version) if thread else None
 
     async def list_checkpoints(
-        self, key: ThreadKey, *, before_version: int | None, limit: int
+        self, key: ThreadKey, *, before_version: int | None, limit: int, at_version: int | None = None
     ) -> Sequence[CheckpointRecord]:
         """See the port."""
         thread = self._tables().threads.get(key)
-        if thread is None:
+        if thread is None or not (at_version is None or at_version in thread.checkpoints):
             return ()
+        line = thread.line if at_version is None else thread.line_to(at_version)
         on_line = (
             version
-            for first, last in reversed(thread.line)
+            for first, last in reversed(line)
             for version in range(last, first - 1, -1)
             if before_version is None or version < before_version
         )
@@ -162,14 +163,19 @@ class MemoryThreads:
         put_write(tables, made, write)
         return Written(made.record, cancel_requested=False)
 
-    async def delete_thread(self, key: ThreadKey, *, request: RequestRecord | None, now_ms: int) -> bool:
+    async def delete_thread(
+        self, key: ThreadKey, *, request: RequestRecord | None, now_ms: int, expected_version: int | None = None
+    ) -> bool:
         """See the port."""
         tables = self._tables()
         if tables.recorded(key, request):
             raise RequestRecorded("a delete with this request id was committed before")
-        thread = tables.threads.pop(key, None)
+        thread = tables.threads.get(key)
         if thread is None:
             return False
+        if expected_version is not None and expected_version != thread.record.head_version:
+            raise VersionConflict(expected_version, thread.record.head_version)
+        del tables.threads[key]
         for approval_id in thread.approvals:
             del tables.approval_threads[key.tenant, approval_id]
         tables.record(key, request)

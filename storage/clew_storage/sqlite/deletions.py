@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
+from clew_storage.errors import VersionConflict
 from clew_storage.records import RequestRecord, ThreadKey
 from clew_storage.sqlite.places import bounds
 from clew_storage.sqlite.requests import put_request, refuse_recorded
@@ -11,13 +12,21 @@ from clew_storage.sqlite.rows import find_thread
 
 
 def delete_thread(
-    connection: sqlite3.Connection, key: ThreadKey, *, request: RequestRecord | None, now_ms: int, epoch: int
+    connection: sqlite3.Connection,
+    key: ThreadKey,
+    *,
+    request: RequestRecord | None,
+    now_ms: int,
+    epoch: int,
+    expected_version: int | None,
 ) -> bool:
     """See the port; `epoch` is larger than every one granted so far."""
     refuse_recorded(connection, key, request)
     thread = find_thread(connection, key)
     if thread is None:
         return False
+    if expected_version is not None and expected_version != thread.record.head_version:
+        raise VersionConflict(expected_version, thread.record.head_version)
     number, uid = thread.number, thread.record.uid
     for table in ("checkpoints", "messages", "state_changes", "folds"):
         connection.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", bounds(number))  # noqa: S608

@@ -54,14 +54,19 @@ def line_to(connection: sqlite3.Connection, thread: StoredThread, version: int) 
 
 
 def list_checkpoints(
-    connection: sqlite3.Connection, key: ThreadKey, before_version: int | None, limit: int
+    connection: sqlite3.Connection,
+    key: ThreadKey,
+    before_version: int | None,
+    limit: int,
+    at_version: int | None = None,
 ) -> Sequence[CheckpointRecord]:
     """See the port."""
     thread = find_thread(connection, key)
     found: list[CheckpointRecord] = []
     if thread is None:
         return found
-    for first, last in reversed(thread.line):
+    line = thread.line if at_version is None else line_to(connection, thread, at_version) or ()
+    for first, last in reversed(line):
         if len(found) >= limit:
             break
         newest = last if before_version is None else min(last, before_version - 1)

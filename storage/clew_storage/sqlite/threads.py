@@ -52,11 +52,11 @@ class SqliteThreads:
         return await self._session().readers.read(lambda connection: heads.get_checkpoint(connection, key, version))
 
     async def list_checkpoints(
-        self, key: ThreadKey, *, before_version: int | None, limit: int
+        self, key: ThreadKey, *, before_version: int | None, limit: int, at_version: int | None = None
     ) -> Sequence[CheckpointRecord]:
         """See the port."""
         return await self._session().readers.read(
-            lambda connection: heads.list_checkpoints(connection, key, before_version, limit)
+            lambda connection: heads.list_checkpoints(connection, key, before_version, limit, at_version)
         )
 
     async def read_log(
@@ -103,13 +103,22 @@ class SqliteThreads:
             lambda connection: copies.copy_thread(connection, source, source_uid, target, write)
         )
 
-    async def delete_thread(self, key: ThreadKey, *, request: RequestRecord | None, now_ms: int) -> bool:
+    async def delete_thread(
+        self, key: ThreadKey, *, request: RequestRecord | None, now_ms: int, expected_version: int | None = None
+    ) -> bool:
         """See the port."""
 
         def step() -> Callable[..., bool]:
             # Taken when the transaction begins: what shares the commit holds smaller epochs and is fenced off.
             epoch = self._leases.next_epoch()
-            return partial(deletions.delete_thread, key=key, request=request, now_ms=now_ms, epoch=epoch)
+            return partial(
+                deletions.delete_thread,
+                key=key,
+                request=request,
+                now_ms=now_ms,
+                epoch=epoch,
+                expected_version=expected_version,
+            )
 
         def revoke(existed: bool) -> None:
             if existed:
