@@ -14,8 +14,14 @@ from clew_engine.state import StateView
 from clew_engine.storage import Storage
 from clew_engine.threads import Thread
 from clew_engine.tools import Tool, ToolContext, tool
+from clew_engine.workflows.app import Result, WorkflowApp, WorkflowThread
+from clew_engine.workflows.graph import END
+from clew_engine.workflows.node_context import PauseRejectedError, StepFailedError, pause, step, step_sync
+from clew_engine.workflows.reducers import append, merge
+from clew_engine.workflows.workflow import Workflow
 
 __all__ = [
+    "END",
     "Agent",
     "AppInfo",
     "Approval",
@@ -32,14 +38,25 @@ __all__ = [
     "OfflineModel",
     "OnBusy",
     "OnDisconnect",
+    "PauseRejectedError",
     "Reply",
+    "Result",
     "RunOptions",
     "StateView",
+    "StepFailedError",
     "Storage",
     "Thread",
     "Tool",
     "ToolContext",
     "Tuning",
+    "Workflow",
+    "WorkflowApp",
+    "WorkflowThread",
+    "append",
+    "merge",
     "open_model",
+    "pause",
+    "step",
+    "step_sync",
     "tool",
 ]

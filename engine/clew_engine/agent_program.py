@@ -210,7 +210,7 @@ class AgentProgram:
                 await run.work(asyncio.sleep(max(backoff, error.retry_after_s or 0.0)))
 
     def _message(self, run: Run, response: ModelResponse, number: int) -> tuple[DraftMessage, tuple[ToolCallPart, ...]]:
-        content = _minted(response.content, run.thread.version + 1, response)
+        content = minted(response.content, f"call_{run.thread.version + 1}", response)
         calls = tuple(part for part in content if isinstance(part, ToolCallPart))
         return DraftMessage(
             role="assistant",
@@ -263,9 +263,9 @@ async def _authors_own(run: Run, what: str, function: Any, view: StateView) -> A
         raise RunStopped(Failure("tool_failed", message, retryable=True)) from error
 
 
-def _minted(content: tuple[Part, ...], version: int, response: ModelResponse) -> tuple[Part, ...]:
-    """The content with call ids of our own: providers' repeat, or break another provider's pattern."""
-    minted: list[Part] = []
+def minted(content: tuple[Part, ...], prefix: str, response: ModelResponse) -> tuple[Part, ...]:
+    """The content with call ids of our own, as `ids.call_id` makes them: providers' repeat, or break another's pattern."""
+    ours: list[Part] = []
     number = 0
     for part in content:
         if isinstance(part, ToolCallPart):
@@ -273,11 +273,11 @@ def _minted(content: tuple[Part, ...], version: int, response: ModelResponse) ->
             if part.id:
                 own = provider or Provider(name=response.provider.name if response.provider else response.model)
                 provider = replace(own, id=own.id or part.id)
-            minted.append(replace(part, id=ids.call_id(version, number), provider=provider))
+            ours.append(replace(part, id=f"{prefix}_{number}", provider=provider))
             number += 1
         else:
-            minted.append(part)
-    return tuple(minted)
+            ours.append(part)
+    return tuple(ours)
 
 
 def _with_message(run: Run, state: Mapping[str, bytes], message: DraftMessage) -> StateView:

@@ -74,12 +74,14 @@ def graphs(draw: st.DrawFn) -> GraphPlan:
     return GraphPlan(nodes, tuple(sorted(first)))
 
 
-def expected(plan: GraphPlan) -> dict[str, Any]:
-    """What the graph comes to: its steps played by hand, answers being the subject's own index."""
+def expected(plan: GraphPlan) -> tuple[dict[str, Any], Counter[str]]:
+    """What the graph comes to, and how often each node is visited: its steps played by hand, each answer its pause's index."""
+    visits: Counter[str] = Counter()
     state: dict[str, Any] = {"log": [], "seen": {}, "total": 0}
     nodes = {node.name: node for node in plan.nodes}
     now = [name for name in nodes if name in plan.first]
     while now:
+        visits.update(now)
         changes = [_returned(nodes[name], state["total"]) for name in now]
         for change in changes:
             state["log"] = append(state["log"], change["log"])
@@ -87,7 +89,7 @@ def expected(plan: GraphPlan) -> dict[str, Any]:
             state["total"] = add(state["total"], change["total"])
         targets = {target for name in now for target in nodes[name].following}
         now = [name for name in nodes if name in targets]
-    return state
+    return state, visits
 
 
 def _returned(node: NodePlan, total: int) -> dict[str, Any]:
@@ -97,7 +99,7 @@ def _returned(node: NodePlan, total: int) -> dict[str, Any]:
 
 @dataclass
 class Effects:
-    """How often each inner step was recorded as done, and how often it ran."""
+    """How often each inner step ran."""
 
     ran: Counter[str] = field(default_factory=Counter)
 

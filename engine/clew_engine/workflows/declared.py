@@ -27,6 +27,10 @@ class DeclaredKeys:
             self.reducers |= {name: reducer for name, kind in hints.items() if (reducer := _annotated(kind))}
         self.reducers |= reducers
 
+    def known(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Of some values those whose keys are declared; all, where nothing is."""
+        return {name: value for name, value in values.items() if self._adapters is None or name in self._adapters}
+
     def check(self, values: Mapping[str, bytes], where: str) -> None:
         """Raises StateInvalidError for a key that is not declared, or a value that does not fit its type."""
         if self._adapters is None:

@@ -30,9 +30,9 @@ _CURRENT: ContextVar[NodeContext] = ContextVar("clew_node")
 class Paused(BaseException):
     """The node waits for the answer to a question; it is entered again at its start when that is in."""
 
-    def __init__(self, question: Question) -> None:
-        super().__init__(question.subject)
-        self.question = question
+    def __init__(self, *questions: Question) -> None:
+        super().__init__(", ".join(question.subject for question in questions))
+        self.questions = questions
 
 
 class PauseRejectedError(Exception):
@@ -59,6 +59,10 @@ class NodeContext:
     def number(self) -> int:
         """The number of the step under way."""
         return self.run.thread.head.step if self.run.thread.head else 0
+
+    def inside(self, name: str) -> NodeContext:
+        """The context of something with a name of its own within this node."""
+        return NodeContext(self.run, f"{self.node}/{name}", self.continuation, self.memos, self.loop)
 
     def answer(self, subject: str) -> Mapping[str, Any] | None:
         """The answer to a question, or None while it waits."""
@@ -96,7 +100,7 @@ class NodeContext:
             if once:
                 await self._intend(key)
             value = _encoded(name, await self._called(key, function, args, kwargs))
-        await self._record(key, value)
+        await self.record(key, value)
         return parse_strict(value)
 
     async def _unknown(self, key: str, name: str) -> bytes | None:
@@ -142,7 +146,8 @@ class NodeContext:
         self.memos.start(self.node, key)
         await self.run.thread.commit(Draft(Source.INTENT, next=self.continuation, memos=((self.node, key, ""),)))
 
-    async def _record(self, key: str, value: bytes) -> None:
+    async def record(self, key: str, value: bytes) -> None:
+        """Make what was done under a key durable, so that it is not done again."""
         self.run.check()
         self.memos.put(self.node, key, value)
         memo = (self.node, key, value.decode())
@@ -154,13 +159,21 @@ def enter(context: NodeContext) -> None:
     _CURRENT.set(context)
 
 
+def current() -> NodeContext:
+    """The context of the node that runs in this task. Raises RuntimeError outside of any."""
+    context = _CURRENT.get(None)
+    if context is None:
+        raise RuntimeError("pause and step belong inside a workflow's node")
+    return context
+
+
 def pause(value: Any, schema: Mapping[str, Any] | None = None) -> Any:
     """Suspend the run until a person answers, and return the answer. `value` is what they are shown.
 
     With a JSON `schema` an answer that does not fit is refused. The node is entered again at its start: what it did before is done again, but for
     `step` and tools, whose results are kept. Raises PauseRejectedError when a person rejects.
     """
-    return _current().pause(value, schema)
+    return current().pause(value, schema)
 
 
 async def step(name: str, function: Function, /, *args: Any, once: bool = False, **kwargs: Any) -> Any:
@@ -168,21 +181,14 @@ async def step(name: str, function: Function, /, *args: Any, once: bool = False,
 
     A `once` step is never started twice by itself: where its outcome was not recorded, a person is asked.
     """
-    return await _current().step(name, function, once, args, kwargs)
+    return await current().step(name, function, once, args, kwargs)
 
 
 def step_sync(name: str, function: Function, /, *args: Any, once: bool = False, **kwargs: Any) -> Any:
     """As `step`, for nodes that are plain functions."""
-    context = _current()
+    context = current()
     call = context.step(name, function, once, args, kwargs)
     return asyncio.run_coroutine_threadsafe(call, context.loop).result()
-
-
-def _current() -> NodeContext:
-    context = _CURRENT.get(None)
-    if context is None:
-        raise RuntimeError("pause and step belong inside a workflow's node")
-    return context
 
 
 def _encoded(name: str, result: Any) -> bytes:

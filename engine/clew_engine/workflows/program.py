@@ -17,6 +17,7 @@ from clew_engine.options import Limits
 from clew_engine.runs import RunStopped
 from clew_engine.schemas import misfit
 from clew_engine.state import check_size
+from clew_engine.tools import ToolArgumentError
 from clew_engine.transcripts import Transcript
 from clew_engine.workflows.declared import DeclaredKeys
 from clew_engine.workflows.graph import START, Graph, names_of
@@ -105,16 +106,7 @@ class WorkflowProgram:
         self._know(continuation["do"], "")
         decided = dict(continuation.get(ANSWERS, {}))
         for approval, decision in answers:
-            row: dict[str, Any] = {"choice": decision.choice.value}
-            if decision.reason:
-                row["reason"] = decision.reason
-            if decision.value is not None:
-                row["value"] = decision.value
-            if approval.kind is ApprovalKind.PAUSE and decision.choice is Choice.VALUE and approval.schema:
-                wrong = misfit(parse_strict(approval.schema), parse_strict(decision.value or "null"))
-                if wrong:
-                    raise ArgumentInvalidError("value_json", f"the answer to {approval.id} does not fit: {wrong}")
-            decided[approval.subject] = row
+            decided[approval.subject] = self._answer(approval, decision)
         subjects = {approval.subject for approval, _ in answers}
         left = [asked for asked in continuation.get(ASKED, ()) if asked["subject"] not in subjects]
         return {**continuation, ANSWERS: decided, ASKED: left}
@@ -136,6 +128,32 @@ class WorkflowProgram:
 
     async def close(self) -> None:
         """Nothing is held open."""
+
+    def _answer(self, approval: Approval, decision: Decision) -> dict[str, Any]:
+        row: dict[str, Any] = {"choice": decision.choice.value}
+        if decision.reason:
+            row["reason"] = decision.reason
+        if decision.value is not None:
+            row["value"] = decision.value
+        if approval.kind is ApprovalKind.PAUSE and decision.choice is Choice.VALUE and approval.schema:
+            wrong = misfit(parse_strict(approval.schema), parse_strict(decision.value or "null"))
+            if wrong:
+                raise ArgumentInvalidError("value_json", f"the answer to {approval.id} does not fit: {wrong}")
+        if approval.kind is ApprovalKind.TOOL_CALL and decision.choice is Choice.APPROVE:
+            row["arguments"] = approval.arguments
+            if decision.arguments is not None:
+                self._check_edit(approval, decision.arguments)
+                row["arguments"] = decision.arguments
+        return row
+
+    def _check_edit(self, approval: Approval, arguments: str) -> None:
+        tools = getattr(self.nodes.get(approval.subject.partition("/")[0]), "tools", {})
+        if approval.tool not in tools:
+            raise ArgumentInvalidError("decisions.approval_id", f"there is no tool {approval.tool!r} any more")
+        try:
+            tools[approval.tool].check(arguments)
+        except ToolArgumentError as error:
+            raise ArgumentInvalidError("decisions.approve.arguments_json", str(error)) from None
 
     def _know(self, names: Sequence[str], thread_id: str) -> None:
         missing = [name for name in names if name != START and name not in self.nodes]

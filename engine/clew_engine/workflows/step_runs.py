@@ -18,7 +18,7 @@ from clew_engine.runs import RunStopped
 from clew_engine.state import encode_values
 from clew_engine.workflows.memos import RETURNED, Memos
 from clew_engine.workflows.node_context import NodeContext, Paused, enter
-from clew_storage import Source
+from clew_storage import Source, StorageError
 
 if TYPE_CHECKING:
     from clew_engine.runs import Run
@@ -43,7 +43,7 @@ class StepRun:
         self._memos = memos
         self._check = check
         self.returned: dict[str, dict[str, bytes]] = {
-            node: split_object(value) for node, value in memos.returned().items()
+            node: split_object(value) for node, value in memos.returned().items() if node in nodes
         }
         self.questions: list[Question] = []
         self._failures: list[Failure] = []
@@ -73,15 +73,7 @@ class StepRun:
         run, function = self._run, self._nodes[name]
         view = run.state_view()
         enter(NodeContext(run, name, self.continuation, self._memos, asyncio.get_running_loop()))
-        returned = await _called(function, view)
-        if returned is None:
-            return {}
-        if not isinstance(returned, Mapping):
-            kind = type(returned).__name__
-            raise StateInvalidError(f"node {name}", f"a node returns the keys it changes, or None, and not {kind}")
-        values = encode_values(returned, f"node {name}")
-        self._check(values, f"node {name}")
-        return values
+        return await changed_keys(name, function, view, self._check)
 
     def _end(self, name: str, task: asyncio.Future[Any], *, last: bool) -> None:
         if task.cancelled():
@@ -95,9 +87,9 @@ class StepRun:
                 memo = (name, RETURNED, join_object(task.result()).decode())
                 self._run.thread.submit(Draft(Source.STEP, next=self.continuation, memos=(memo,)))
         elif isinstance(error, Paused):
-            self.questions.append(error.question)
-        elif isinstance(error, RunStopped):
-            # The run was asked to stop while the node recorded a step of its own.
+            self.questions += error.questions
+        elif isinstance(error, RunStopped | StorageError):
+            # The run was asked to stop, or lost its storage, while the node recorded a step: `settle` and `check` say so.
             return
         else:
             self._failures.append(_failure(name, error))
@@ -108,8 +100,21 @@ def _failure(name: str, error: BaseException) -> Failure:
     return Failure("tool_failed", f"node {name!r} failed: {said}", retryable=True, metadata={"node": name})
 
 
+async def changed_keys(name: str, function: Node, view: StateView, check: Check) -> dict[str, bytes]:
+    """What a node's function returns, checked. Raises StateInvalidError for what are no keys of the state."""
+    returned = await _called(function, view)
+    if returned is None:
+        return {}
+    if not isinstance(returned, Mapping):
+        kind = type(returned).__name__
+        raise StateInvalidError(f"node {name}", f"a node returns the keys it changes, or None, and not {kind}")
+    values = encode_values(returned, f"node {name}")
+    check(values, f"node {name}")
+    return values
+
+
 async def _called(function: Node, view: StateView) -> Any:
-    if inspect.iscoroutinefunction(function):
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
         return await function(view)
     context = contextvars.copy_context()
     loop = asyncio.get_running_loop()

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
+from clew_engine.agents import Agent
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.ids import check_id
 from clew_engine.options import Limits
 from clew_engine.storage import Storage
+from clew_engine.workflows.agent_nodes import AgentNode, Ask, Keep
 from clew_engine.workflows.app import WorkflowApp
 from clew_engine.workflows.declared import DeclaredKeys
 from clew_engine.workflows.graph import START, Branch, Choose, Graph
 from clew_engine.workflows.program import WorkflowProgram
 from clew_engine.workflows.reducers import Reducer
 from clew_engine.workflows.step_runs import Node
+from clew_engine.workflows.sub_workflows import SubWorkflow
 
 N = TypeVar("N", bound=Node)
 
@@ -45,12 +48,23 @@ class Workflow:
     @overload
     def node(self, function: N, /, *, name: str = "") -> N: ...
     @overload
-    def node(self, *, name: str = "") -> Callable[[N], N]: ...
+    def node(self, function: None = None, /, *, name: str = "") -> Callable[[N], N]: ...
     def node(self, function: Any = None, /, *, name: str = "") -> Any:
         """Make a function a node, under its own name or another: `@flow.node`, or `@flow.node(name="pay")`."""
         if function is None:
             return lambda decorated: self._add(name or decorated.__name__, decorated)
         return self._add(name or function.__name__, function)
+
+    def agent(self, agent: Agent, *, ask: Ask, keep: Keep, name: str = "") -> None:
+        """Make an agent a node: it is asked what the key `ask` holds (or what a function of the state makes), and its reply's text is kept under `keep`.
+
+        Its calls that need a person suspend the run; its finished calls and replies are not made again.
+        """
+        self._add(name or agent.name, AgentNode(agent, ask, keep))
+
+    def workflow(self, app: WorkflowApp, *, name: str = "") -> None:
+        """Make a compiled workflow a node: it gets the keys that it declares, and returns those that it changed."""
+        self._add(name or app.name, SubWorkflow(app.program))
 
     def start(self, *names: str) -> None:
         """Say which nodes a run begins with."""
