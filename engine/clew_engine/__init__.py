@@ -15,10 +15,11 @@ from clew_engine.storage import Storage
 from clew_engine.thread_info import ThreadInfo, ThreadRun
 from clew_engine.threads import Thread
 from clew_engine.tools import Tool, ToolContext, tool
-from clew_engine.workflows.app import Result, WorkflowApp, WorkflowThread
+from clew_engine.workflows.app import WorkflowApp, WorkflowThread
 from clew_engine.workflows.graph import END
 from clew_engine.workflows.node_context import PauseRejectedError, StepFailedError, pause, step, step_sync
 from clew_engine.workflows.reducers import append, merge
+from clew_engine.workflows.results import Result
 from clew_engine.workflows.workflow import Workflow
 
 __all__ = [

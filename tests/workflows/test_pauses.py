@@ -27,7 +27,7 @@ async def test_resume_answers_the_one_pause_that_waits(storage: Storage) -> None
     thread = asking("a").compile(storage).thread("t")
     result = await thread.run()
     assert result.status.value == "suspended"
-    assert [(each.kind.value, each.prompt) for each in result.approvals] == [("pause", '{"for":"a"}')]
+    assert [(each.kind.value, each.prompt) for each in result.approvals] == [("pause", {"for": "a"})]
     await thread.resume(7)
     assert (await thread.result()).state == {"log": [["a", 7]]}
 
@@ -50,9 +50,8 @@ async def test_several_pauses_are_answered_by_their_ids_in_any_order(storage: St
         await thread.resume(1)
     assert refusal.value.code == "argument_invalid"
     assert all(each in str(refusal.value) for each in by_name.values())
-    for number, name in enumerate(("c", "a", "b")):
-        reply = await thread.decide({by_name[name]: {"value": number}})
-    assert reply.status.value == "completed"
+    results = [await thread.decide({by_name[name]: {"value": number}}) for number, name in enumerate(("c", "a", "b"))]
+    assert [each.status.value for each in results] == ["suspended", "suspended", "completed"]
     assert await thread.state() == {"log": [["a", 1], ["b", 2], ["c", 0]]}
 
 
@@ -78,12 +77,20 @@ async def test_a_node_that_paused_begins_anew_but_its_steps_are_not_done_twice(s
     flow = Workflow("w")
     did: list[str] = []
 
+    def ordered() -> str:
+        did.append("ordered")
+        return "order-1"
+
+    def pay() -> int:
+        did.append("paid")
+        return 12
+
     @flow.node
     async def only(_: Any) -> dict[str, Any]:
         did.append("begin")
-        order = await step("order", did.append, "ordered") or "order-1"
+        order = await step("order", ordered)
         first = pause("first?")
-        paid = await step("pay", lambda: did.append("paid") or 12)
+        paid = await step("pay", pay)
         second = pause("second?")
         return {"all": [order, first, paid, second]}
 
@@ -222,7 +229,7 @@ async def test_an_agent_is_a_node_whose_calls_people_approve(storage: Storage) -
     thread = flow.compile(storage).thread("t")
     result = await thread.run({"question": "refund A-1"})
     (waiting,) = result.approvals
-    assert (waiting.kind.value, waiting.tool, waiting.arguments) == ("tool_call", "refund", '{"order": "A-1"}')
+    assert (waiting.kind.value, waiting.tool, waiting.arguments) == ("tool_call", "refund", {"order": "A-1"})
     await thread.decide({waiting.id: {"arguments": {"order": "B-2"}}})
     assert await thread.state() == {
         "question": "refund A-1",

@@ -7,10 +7,10 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 
-from clew_engine import END, ClewError, Limits, Storage, Workflow, append, merge
+from clew_engine import END, ClewError, Limits, Storage, Thread, Workflow, append, merge
 from clew_engine.errors import ArgumentInvalidError, RunFailedError, StateInvalidError, ThreadSuspendedError
 from clew_engine.workflows.node_context import pause
-from clew_storage import ThreadFilter
+from clew_storage import ThreadFilter, ThreadKey
 
 
 class State(TypedDict, total=False):
@@ -175,8 +175,9 @@ async def test_a_message_sent_to_a_workflow_is_refused(storage: Storage) -> None
     flow = Workflow("w")
     flow.node(lambda _: None, name="a")
     flow.start("a")
+    program = flow.compile(storage).program
     with pytest.raises(ClewError) as refusal:
-        await flow.compile(storage).thread("t").send("hello")
+        await Thread(storage, ThreadKey("", "t"), program).send("hello")
     assert refusal.value.code == "argument_invalid"
 
 

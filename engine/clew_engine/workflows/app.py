@@ -4,96 +4,82 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 from clew_engine import commands
-from clew_engine.approvals import Approval
 from clew_engine.blocking import blocking, blocking_iterator
 from clew_engine.errors import ThreadSuspendedError
 from clew_engine.ids import check_id
 from clew_engine.json_text import join_object
-from clew_engine.options import Limits, Mutation, NewThread, OnBusy
-from clew_engine.replies import Reply
-from clew_engine.state import encode_values
+from clew_engine.options import Limits, Mutation, NewThread, OnBusy, RunArguments
+from clew_engine.run_handles import RunHandle
+from clew_engine.state import encode_values, encoded_value
 from clew_engine.storage import Storage
 from clew_engine.streams import EventStream
-from clew_engine.threads import Thread
 from clew_engine.workflows.program import WorkflowProgram
+from clew_engine.workflows.results import Result, resulting
 from clew_storage import Status, ThreadKey
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """How a run stands: its state, and with status `suspended` what is asked (`approvals`)."""
+class WorkflowThread(RunHandle):
+    """One durable run history of a workflow. The verbs that go on with a run end with its Result; their `stream` forms give events."""
 
-    thread_id: str
-    run_id: str
-    version: int
-    status: Status
-    state: Mapping[str, Any]
-    steps: int = 0
-    approvals: tuple[Approval, ...] = ()
-
-
-class WorkflowThread(Thread):
-    """A handle on one durable run history of a workflow. The verbs that go on with a run answer with its `Reply`; `result` reads its state."""
-
-    def stream_run(
-        self, values: Mapping[str, Any] | None = None, /, *, request_id: str = "", expected_version: int | None = None
+    def stream(
+        self,
+        values: Mapping[str, Any] | None = None,
+        /,
+        *,
+        user_id: str | int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **options: Unpack[RunArguments],
     ) -> EventStream:
-        """A run on these values, as events; they are merged into the state that the thread has."""
+        """Begins a run and streams it; `values` are merged into the state that the thread has."""
         encoded = encode_values(values or {}, "input")
-        mutation = Mutation(request_id, expected_version, join_object(encoded))
+        new = NewThread(
+            user_id="" if user_id is None else str(user_id),
+            metadata=encoded_value(dict(metadata or {}), "metadata_json"),
+        )
+        body = b"\0".join((join_object(encoded), new.user_id.encode(), new.metadata))
         return commands.send(
             self.storage,
             self.key,
             self.program,
             (),
             encoded,
-            new=NewThread(),
-            mutation=mutation,
-            options=self._options,
-        )
-
-    async def run(
-        self, values: Mapping[str, Any] | None = None, /, *, request_id: str = "", expected_version: int | None = None
-    ) -> Result:
-        """A run on these values, to its end or its first pause. Raises RunFailedError when it failed."""
-        return await self._result(
-            await self.stream_run(values, request_id=request_id, expected_version=expected_version).reply()
+            new=new,
+            mutation=Mutation(options.get("request_id") or "", options.get("expected_version"), body),
+            options=self._run_options(options),
         )
 
     async def result(self) -> Result:
         """How the newest run stands now."""
-        info = await self.info()
-        state = await self.state()
-        history = await self.history(1)
+        newest = (await self.history(1))[0]
         return Result(
             thread_id=self.id,
-            run_id=history[0]["run_id"],
-            version=info["version"],
-            status=Status(info["status"]),
-            state=state,
-            steps=history[0]["step"],
+            run_id=newest["run_id"],
+            version=newest["version"],
+            status=Status(newest["status"]),
+            state=await self.state(newest["id"]),
+            steps=newest["step"],
             approvals=tuple(await self.approvals()),
         )
 
-    run_sync = blocking(run)
-    stream_run_sync = blocking_iterator(stream_run)
-    result_sync = blocking(result)
+    run = resulting(stream, "run", "Runs to the end or the first pause.")
+    decide = resulting(RunHandle.stream_decide, "decide", "Decides approvals and pauses, all or none.")
+    approve = resulting(RunHandle.stream_approve, "approve", "Approves tool calls, or without ids all that wait.")
+    reject = resulting(RunHandle.stream_reject, "reject", "Rejects with a reason, or without ids all that wait.")
+    resume = resulting(RunHandle.stream_resume, "resume", "Answers the one pause that waits.")
+    retry = resulting(RunHandle.stream_retry, "retry", "Continues a failed or interrupted run where it stopped.")
 
-    async def _result(self, reply: Reply) -> Result:
-        return Result(
-            thread_id=self.id,
-            run_id=reply.run_id,
-            version=reply.version,
-            status=reply.status,
-            state=await self.state(f"{reply.thread_uid}.{reply.version}"),
-            steps=reply.steps,
-            approvals=reply.approvals,
-        )
+    stream_sync = blocking_iterator(stream)
+    run_sync = blocking(run)
+    result_sync = blocking(result)
+    decide_sync = blocking(decide)
+    approve_sync = blocking(approve)
+    reject_sync = blocking(reject)
+    resume_sync = blocking(resume)
+    retry_sync = blocking(retry)
 
 
 class WorkflowApp:

@@ -135,12 +135,12 @@ class WorkflowProgram:
             row["reason"] = decision.reason
         if decision.value is not None:
             row["value"] = decision.value
-        if approval.kind is ApprovalKind.PAUSE and decision.choice is Choice.VALUE and approval.schema:
-            wrong = misfit(parse_strict(approval.schema), parse_strict(decision.value or "null"))
+        if approval.kind is ApprovalKind.PAUSE and decision.choice is Choice.VALUE and approval.schema_json:
+            wrong = misfit(approval.schema, parse_strict(decision.value or "null"))
             if wrong:
                 raise ArgumentInvalidError("value_json", f"the answer to {approval.id} does not fit: {wrong}")
         if approval.kind is ApprovalKind.TOOL_CALL and decision.choice is Choice.APPROVE:
-            row["arguments"] = approval.arguments
+            row["arguments"] = approval.arguments_json
             if decision.arguments is not None:
                 self._check_edit(approval, decision.arguments)
                 row["arguments"] = decision.arguments
