@@ -77,14 +77,9 @@ def send_request(
         request.text = _text(message)
     elif isinstance(message, Mapping):
         request.input_json = encode_object(dict(message), "input_json").encode()
-    elif not isinstance(message, Sequence):
-        kind = type(message).__name__
-        raise ArgumentInvalidError(
-            f"input: a text, a list of parts or a dict is due here, not {kind}", metadata={"field": "input"}
-        )
     else:
         request.content.SetInParent()
-        request.content.parts.extend(content_of(message))
+        request.content.parts.extend(content_of(_parts(message)))
     values = dict(state)
     if user_id is not None:
         request.user_id = str(user_id)
@@ -104,6 +99,15 @@ def decide_request(frame: Frame, decisions: Sequence[pb.Decision], read_at: int 
         request_id=frame.request_id,
         expected_version=read_at if frame.expected_version is None else frame.expected_version,
         options=frame.options,
+    )
+
+
+def _parts(message: Any) -> Sequence[Mapping[str, Any]]:
+    if isinstance(message, Sequence):
+        return message
+    kind = type(message).__name__
+    raise ArgumentInvalidError(
+        f"input: a text, a list of parts or a dict is due here, not {kind}", metadata={"field": "input"}
     )
 
 
