@@ -78,6 +78,19 @@ async def test_approve_where_nothing_waits_is_refused(here: World) -> None:
         await thread.reject("no")
 
 
+async def test_options_of_the_handle_hold_where_a_call_names_none(here: World) -> None:
+    gate = Gate()
+    agent = Agent("app", model=ScriptedModel(gate, "ok"), storage=here.storage)
+    first = asyncio.create_task(agent.thread("t").send("hello"))
+    await gate.wait()
+    thread = agent.thread("t", on_busy="reject")
+    with refused("thread_busy"):
+        await thread.send("hello")
+    assert (await thread.send("hello", on_busy="interrupt")).text == "ok"
+    with pytest.raises(RunCancelledError):
+        await first
+
+
 async def test_agents_on_one_storage_share_its_threads(here: World) -> None:
     thread = made(here, ask("refund", amount=1), tools=[refund], approve=True)
     await thread.send("hello")
