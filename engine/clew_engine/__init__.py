@@ -1,7 +1,8 @@
 """Durable threads for agents and workflows: write agents here, run them in process, or serve them with `clew serve`."""
 
-from clew_engine.agents import Agent, AppInfo
+from clew_engine.agents import Agent
 from clew_engine.approvals import Approval, ApprovalKind, Choice, Decision
+from clew_engine.apps import App, AppInfo
 from clew_engine.checkpoints import Checkpoint, Failure
 from clew_engine.errors import ClewError
 from clew_engine.events import Event
@@ -25,6 +26,7 @@ from clew_engine.workflows.workflow import Workflow
 __all__ = [
     "END",
     "Agent",
+    "App",
     "AppInfo",
     "Approval",
     "ApprovalKind",

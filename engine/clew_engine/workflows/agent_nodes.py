@@ -32,6 +32,7 @@ class AgentNode:
     def __init__(self, agent: Agent, ask: Ask, keep: Keep) -> None:
         self.agent = agent
         self.tools = agent.tools
+        self.gated = agent.gated
         self._ask = ask
         self._keep = keep
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Unpack
 
 from clew_engine import commands
+from clew_engine.apps import AppInfo
 from clew_engine.blocking import blocking, blocking_iterator
 from clew_engine.errors import ThreadSuspendedError
 from clew_engine.ids import check_id
@@ -94,6 +95,25 @@ class WorkflowApp:
     def name(self) -> str:
         """The app that its threads belong to."""
         return self.program.name
+
+    @property
+    def info(self) -> AppInfo:
+        """What the workflow is to those who call it."""
+        schema = self.program.keys.schema
+        tools = {
+            name: tool for node in self.program.nodes.values() for name, tool in getattr(node, "tools", {}).items()
+        }
+        gated = frozenset(name for node in self.program.nodes.values() for name in getattr(node, "gated", ()))
+        return AppInfo(
+            name=self.name,
+            kind="workflow",
+            description=self.description,
+            model="",
+            tools=tuple(tools.values()),
+            gated=gated,
+            input_schema=schema,
+            state_schema=schema,
+        )
 
     @cached_property
     def storage(self) -> Storage:

@@ -119,7 +119,8 @@ class RunService(RunServiceServicer):
     async def _sent(self, request: pb.SendRequest, context: ServicerContext[Any, Any]) -> EventStream:
         key = _key(request, context)
         options = run_options_of(request.options, context)
-        content, values = content_of(request), parse_state(request.state_json)
+        content = content_of(request)
+        values = parse_state(request.input_json, "input_json") | parse_state(request.state_json)
         async with self._storage.calling(key):
             program = await self._apps.program_for(self._storage, key if request.thread_id else None, request.app)
         if not request.thread_id:
