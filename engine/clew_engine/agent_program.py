@@ -53,6 +53,11 @@ class AgentProgram:
     approval_ttl_s: float | None
     settings: ModelSettings | None
 
+    @property
+    def kind(self) -> str:
+        """See the protocol."""
+        return "agent"
+
     def begin(self) -> Mapping[str, Any]:
         """A turn begins with the model."""
         return MODEL

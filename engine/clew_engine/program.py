@@ -24,6 +24,11 @@ class Program(Protocol):
         ...
 
     @property
+    def kind(self) -> str:
+        """`agent` for one that takes messages, `workflow` for one that takes values."""
+        ...
+
+    @property
     def limits(self) -> Limits:
         """What an attempt may use when the caller does not say less."""
         ...

@@ -47,6 +47,11 @@ class WorkflowProgram:
     pause_after: frozenset[str]
     approval_ttl_s: float | None
 
+    @property
+    def kind(self) -> str:
+        """See the protocol."""
+        return "workflow"
+
     def begin(self) -> Mapping[str, Any]:
         """A run begins with its first nodes, or with finding them where the state has a say."""
         if START in self.graph.branches:
