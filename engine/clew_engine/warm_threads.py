@@ -1,4 +1,4 @@
-"""Transcripts and states of warm threads, bounded by bytes. What is taken is out of the cache until it is put back."""
+"""Transcripts and states of warm threads, bounded by bytes. What is taken is out of here until it is put back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _INFLATION = 4
 _THREAD_BYTES = 2_000
 
 
-class ThreadCache:
+class WarmThreads:
     """Least recently used threads go first."""
 
     def __init__(self, limit: int) -> None:
