@@ -8,7 +8,7 @@ from typing import Any
 
 from clew_engine import ids
 from clew_engine.approvals import Question, encode_question
-from clew_engine.checkpoints import Body, Call, Failure, encode_body
+from clew_engine.checkpoints import Body, Call, Failure, Memo, encode_body
 from clew_engine.errors import StateTooLargeError
 from clew_engine.message_codec import encode_message
 from clew_engine.messages import Message, Part, Provider, Role, Usage
@@ -58,6 +58,7 @@ class Draft:
     failure: Failure | None = None
     usage: Usage | None = None
     partial: int | None = None
+    memos: tuple[Memo, ...] = ()
     step: int | None = None
     new_run: bool = False
     new_attempt: bool = False
@@ -83,7 +84,7 @@ def build(
     messages, next_position = _place(draft, version, base.next_position if base else 0, now_ms)
     run_version = version if draft.new_run or base is None else base.run_version
     asked = any(message.tool_calls for message in messages)
-    body = Body(draft.next, draft.started, draft.waiting, draft.failure, draft.usage, draft.partial)
+    body = Body(draft.next, draft.started, draft.waiting, draft.failure, draft.usage, draft.partial, draft.memos)
     checkpoint = CheckpointRecord(
         version=version,
         parent_version=base.version if base else 0,

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from clew_engine.attempts import Attempt, Opening
 from clew_engine.calls import INTENTS
 from clew_engine.drafts import Draft, DraftMessage
-from clew_engine.errors import AppMismatchError, ArgumentInvalidError
-from clew_engine.json_text import JsonError, parse_strict
-from clew_engine.messages import DataPart, MediaPart, Part, TextPart, ToolResultPart
+from clew_engine.errors import AppMismatchError
+from clew_engine.messages import Part, TextPart, ToolResultPart
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, NewThread, RunOptions
 from clew_engine.program import Program
@@ -36,18 +35,18 @@ def send(
     options: RunOptions,
 ) -> EventStream:
     """Run one turn: a new one, or the first of its thread."""
-    check_input(content)
+    program.check_input(content)
     check_size(values, storage.tuning.state_limit)
 
     def opening(thread: OpenThread) -> Opening:
         rule(thread, Command.SEND)
         check_app(thread, program.name)
         program.check_state(apply(thread.state, change) if (change := replacing(values)) else thread.state)
-        user = DraftMessage("user", content)
+        said = (DraftMessage("user", content),) if content else ()
         draft = Draft(
             Source.INPUT,
             next=program.begin(),
-            messages=(*closing_messages(thread), user),
+            messages=(*closing_messages(thread), *said),
             state=replacing(values),
             step=0,
             new_run=True,
@@ -58,20 +57,6 @@ def send(
         return Opening(draft, program, info)
 
     return Attempt(storage, key, "send", opening, mutation, options).stream()
-
-
-def check_input(content: tuple[Part, ...]) -> None:
-    """Raises ArgumentInvalidError for a message that says nothing, or what no user says."""
-    if all(isinstance(part, TextPart) and not part.text for part in content):
-        raise ArgumentInvalidError("input", "a message needs some content")
-    for index, part in enumerate(content):
-        if not isinstance(part, TextPart | MediaPart | DataPart):
-            raise ArgumentInvalidError(f"input.parts[{index}]", f"a user's message holds no {type(part).__name__}")
-        if isinstance(part, DataPart):
-            try:
-                parse_strict(part.data)
-            except JsonError as error:
-                raise ArgumentInvalidError(f"input.parts[{index}].data_json", str(error)) from None
 
 
 def check_app(thread: OpenThread, app: str) -> None:
