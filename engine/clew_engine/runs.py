@@ -236,7 +236,7 @@ class Run:
 
     def _lose(self, error: Exception) -> None:
         thread = self.thread
-        self.storage.cache.drop(thread.key)
+        self.storage.warm.drop(thread.key)
         for task in tuple(self._work):
             task.cancel()
         if self._abandoned is not None or isinstance(error, LeaseLost):

@@ -13,6 +13,7 @@ from clew.refusals import raising
 from clew.settings import Settings
 from clew.v1.app_service_pb2_grpc import AppServiceStub
 from clew.v1.approval_service_pb2_grpc import ApprovalServiceStub
+from clew.v1.cache_service_pb2_grpc import CacheServiceStub
 from clew.v1.checkpoint_service_pb2_grpc import CheckpointServiceStub
 from clew.v1.run_service_pb2_grpc import RunServiceStub
 from clew.v1.thread_service_pb2_grpc import ThreadServiceStub
@@ -42,6 +43,7 @@ class Connection:
         self.checkpoints = CheckpointServiceStub(self.channel)
         self.approvals = ApprovalServiceStub(self.channel)
         self.apps = AppServiceStub(self.channel)
+        self.cache = CacheServiceStub(self.channel)
         self.open: set[Leavable] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
 

@@ -34,7 +34,7 @@ async def _delete(storage: Storage, key: ThreadKey, mutation: Mutation) -> bool:
     existed = await storage.backend.threads.delete_thread(
         key, request=record, now_ms=storage.now_ms(), expected_version=mutation.expected_version
     )
-    storage.cache.drop(key)
+    storage.warm.drop(key)
     gone = ThreadNotFoundError(key.thread_id)
     live = storage.live.get(key)
     if live is not None and live.thread.uid == thread.uid:
