@@ -43,10 +43,12 @@ SERVICES = tuple(
 )
 # What is left of the grace for streams to be told where they were cut.
 _LAST_WORDS_S = 1.0
+# More than any field may have: what is too large is refused by the rules, which name it.
+_REQUEST_BYTES = 2 * MESSAGE_BYTES
 _OPTIONS = (
     # Two servers on one port would share its callers without a word.
     ("grpc.so_reuseport", 0),
-    ("grpc.max_receive_message_length", MESSAGE_BYTES),
+    ("grpc.max_receive_message_length", _REQUEST_BYTES),
     ("grpc.max_send_message_length", MESSAGE_BYTES),
     # A stream may be silent for long: both sides may ask whether the other is there.
     ("grpc.keepalive_time_ms", 30_000),
