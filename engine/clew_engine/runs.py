@@ -255,6 +255,8 @@ async def _contained(work: Coroutine[Any, Any, T]) -> T:
         return await work
     except SystemExit as error:
         raise RuntimeError(f"it tried to exit the process (status {error.code})") from error
+    except KeyboardInterrupt as error:
+        raise RuntimeError("it raised KeyboardInterrupt") from error
 
 
 def _partial(thread: OpenThread, partial: DraftMessage | None) -> int | None:

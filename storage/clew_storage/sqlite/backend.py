@@ -81,6 +81,8 @@ class SqliteBackend:
         if self._session is not None:
             raise StorageRefused(f"{self.url} is open already")
         if self._path is not None:
+            # One database has one lock, by whatever links it is named.
+            self._path = self._path.resolve()
             check_file(self._path, read_only=self._read_only, allow_network_fs=self._allow_network_fs)
         if self._read_only and self._path is not None:
             self._session = await Session.open_for_reading(self._path)
