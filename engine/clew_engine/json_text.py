@@ -25,7 +25,7 @@ def parse_strict(text: bytes | str) -> Any:
     """The value of a JSON text. Raises JsonError on NaN, infinities, numbers over a double, duplicate keys, lone surrogates, depth over 64."""
     decoded = _checked(text)
     try:
-        value, end = _DECODER.raw_decode(decoded, _skip(decoded, 0))
+        value, end = _decoder(decoded).raw_decode(decoded, _skip(decoded, 0))
     except (ValueError, RecursionError) as error:
         raise JsonError(_why(error)) from None
     if _skip(decoded, end) != len(decoded):
@@ -72,6 +72,7 @@ def encode(value: Any, *, around: int = 0) -> bytes:
 
 def _parts(text: str) -> dict[str, bytes]:
     parts: dict[str, bytes] = {}
+    decoder = _decoder(text)
     place = _skip(text, 0)
     if text[place : place + 1] != "{":
         raise JsonError("a JSON object is needed")
@@ -82,7 +83,7 @@ def _parts(text: str) -> dict[str, bytes]:
         if key in parts:
             raise JsonError(f"the key {key!r} stands twice")
         start = _skip(text, place)
-        _, end = _DECODER.raw_decode(text, start)
+        _, end = decoder.raw_decode(text, start)
         parts[key] = text[start:end].encode()
         place = _skip(text, end)
         mark = text[place : place + 1]
@@ -99,7 +100,7 @@ def _key(text: str, place: int) -> tuple[str, int]:
     """A key and the place after its colon."""
     if text[place : place + 1] != '"':
         raise JsonError(f"a key in double quotes is needed at character {place}")
-    key, end = _DECODER.raw_decode(text, place)
+    key, end = _PLAIN.raw_decode(text, place)
     end = _skip(text, end)
     if text[end : end + 1] != ":":
         raise JsonError(f"a colon is needed at character {end}")
@@ -165,7 +166,14 @@ def _constant(name: str) -> Any:
     raise JsonError(f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=_number, parse_int=_integer, parse_constant=_constant)
+_CAREFUL = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=_number, parse_int=_integer, parse_constant=_constant)
+# Where no number can overflow, none is looked at twice.
+_PLAIN = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant)
+_HUGE = re.compile(r"[0-9]{300}|[eE]\+?0*[1-9][0-9]{2}")
+
+
+def _decoder(text: str) -> json.JSONDecoder:
+    return _CAREFUL if _HUGE.search(text) else _PLAIN
 
 
 def _refuse_lone_surrogates(text: str, value: Any) -> None:
