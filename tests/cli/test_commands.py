@@ -117,10 +117,12 @@ def test_a_server_that_speaks_tls_is_said_to_be_a_reason(tmp_path: Path) -> None
     command += ["--tls-cert", str(cert), "--tls-key", str(key)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         assert server.stdout is not None
-        target = json.loads(server.stdout.readline())["address"]
-        with Client(target) as client:
-            done = Cli(target, client).run("apps")
-        server.terminate()
+        try:
+            target = json.loads(server.stdout.readline())["address"]
+            with Client(target) as client:
+                done = Cli(target, client).run("apps")
+        finally:
+            server.terminate()
 
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert "CLEW_CA=FILE" in done.stderr

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from contextlib import suppress
 
 import pytest
@@ -13,12 +11,14 @@ from tests.faults import figures, process
 
 
 @pytest.fixture(autouse=True)
-def no_process_is_left() -> Iterator[None]:
+async def no_process_is_left() -> AsyncIterator[None]:
     """What a test that failed in the middle did not end is ended here."""
     yield
     while process.RUNNING:
+        child = process.RUNNING.pop()
         with suppress(ProcessLookupError):
-            os.kill(process.RUNNING.pop(), signal.SIGKILL)
+            child.kill()
+        await child.wait()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
