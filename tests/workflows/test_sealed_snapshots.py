@@ -1,0 +1,297 @@
+"""Snapshots over gRPC: sealed by the server, carried by the client, and good for nothing when they were touched."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from typing import Any
+
+import grpc
+import pytest
+from structlog.testing import capture_logs
+
+from clew import ArgumentInvalidError, Client, ResumeInvalidError, RunFailedError
+from clew.v1.error_pb2 import FAILURE_CODE_LIMIT_EXCEEDED
+from clew.v1.event_pb2 import Event
+from clew.v1.run_service_pb2 import DecideRequest, ResumeRequest, SendRequest
+from clew_engine import Agent, OfflineModel, Storage, Workflow, WorkflowApp, append, pause, step, tool
+from clew_engine.errors import ResumeInvalidError as Refused
+from clew_engine.errors import StateTooLargeError
+from clew_engine.models.offline_rules import after, otherwise
+from clew_server.rpc.wire.scalars import MESSAGE_BYTES, VALUE_BYTES
+from clew_server.sealing import Seals
+from clew_server.settings import Settings
+from tests.support.serving import Served, events_of, kinds, refusal, serving
+
+NOTHING_MORE = "this server sealed no such snapshot"
+
+
+def a_key() -> str:
+    """A key as the settings take it."""
+    return base64.b64encode(os.urandom(32)).decode()
+
+
+def adding(name: str = "adding", *, broken: bool = False) -> WorkflowApp:
+    """Counts, asks how much to add, and fails when told to."""
+    flow = Workflow(name, reducers={"log": append})
+
+    @flow.node
+    async def add(state: Any) -> dict[str, Any]:
+        began = await step("begin", lambda: "begun")
+        more = pause({"now": state["count"]}, {"type": "integer"})
+        return {"count": state["count"] + more, "log": [began]}
+
+    @flow.node
+    def check(_: Any) -> dict[str, Any]:
+        if broken:
+            raise ValueError("it is broken")
+        return {"log": ["checked"]}
+
+    flow.start("add")
+    flow.edge("add", "check")
+    return flow.compile()
+
+
+async def sent(served: Served, **values: Any) -> list[Event]:
+    """The events of a run without a thread."""
+    return await events_of(served.runs.Send(SendRequest(input_json=json.dumps({"count": 1, **values}).encode())))
+
+
+async def paused(served: Served, **values: Any) -> bytes:
+    """The snapshot of a run that waits."""
+    return (await sent(served, **values))[-1].run_suspended.snapshot
+
+
+async def test_a_run_without_a_thread_goes_on_from_its_sealed_snapshot(storage: Storage) -> None:
+    async with serving([adding()], storage) as served, Client(served.target) as client:
+        app = client.app("adding")
+        reply = await app.run({"count": 1})
+        assert (reply.status, [each.prompt for each in reply.approvals]) == ("suspended", [{"now": 1}])
+        assert reply.snapshot
+        assert b"count" not in reply.snapshot
+        with pytest.raises(ArgumentInvalidError):
+            await app.resume(reply.snapshot, "many")
+        with pytest.raises(ArgumentInvalidError, match="waits for an answer"):
+            await app.resume(reply.snapshot)
+        last = await app.resume(reply.snapshot, 41)
+        assert (last.status, last.snapshot, last.run_id) == ("completed", b"", reply.run_id)
+        assert await client.threads.list() == []
+        assert not storage.scratches
+
+
+async def test_the_events_of_a_resumed_run_name_no_thread_and_go_on_counting() -> None:
+    async with serving([adding()]) as served:
+        first = await sent(served)
+        resumed = ResumeRequest(snapshot=first[-1].run_suspended.snapshot, value_json="1")
+        events = await events_of(served.runs.Resume(resumed))
+        assert {event.thread_id for event in (*first, *events)} == {""}
+        assert {event.run_id for event in events} == {first[-1].run_id}
+        assert kinds(events)[0] == "run_started"
+        assert events[0].run_started.attempt == 2
+        assert events[0].version == first[-1].version + 1
+        assert kinds(events)[-1] == "run_completed"
+
+
+async def test_a_failed_run_goes_on_where_the_code_was_mended() -> None:
+    key = a_key()
+    async with serving([adding(broken=True)], snapshot_key=key) as served, Client(served.target) as client:
+        app = client.app("adding")
+        with pytest.raises(RunFailedError, match="it is broken") as failed:
+            await app.resume((await app.run({"count": 1})).snapshot, 2)
+        assert failed.value.snapshot
+        with pytest.raises(ResumeInvalidError, match="without one"):
+            await app.resume(failed.value.snapshot, 1)
+    async with serving([adding()], snapshot_key=key) as served, Client(served.target) as client:
+        assert (await client.app("adding").resume(failed.value.snapshot)).status == "completed"
+
+
+async def test_a_node_that_the_served_version_no_longer_has_is_named() -> None:
+    key = a_key()
+    async with serving([adding()], snapshot_key=key) as served:
+        snapshot = await paused(served)
+    newer = Workflow("adding")
+    newer.node(lambda _: None, name="other")
+    newer.start("other")
+    async with serving([newer.compile()], snapshot_key=key) as served:
+        refused = await refusal(served.runs.Resume(ResumeRequest(snapshot=snapshot, value_json="1")))
+        assert (refused.reason, refused.metadata["nodes"]) == ("RESUME_INVALID", "add")
+    async with serving([adding("another")], snapshot_key=key) as served:
+        refused = await refusal(served.runs.Resume(ResumeRequest(snapshot=snapshot, value_json="1")))
+        assert refused.reason == "APP_NOT_FOUND"
+
+
+async def test_a_call_of_an_agent_inside_is_decided_and_cannot_be_forged_past() -> None:
+    ran: list[str] = []
+
+    @tool
+    def refund(order: str) -> str:
+        """Pay back."""
+        ran.append(order)
+        return f"refunded {order}"
+
+    model = OfflineModel([after("refund").say("Done: {result}"), otherwise.call("refund", order="A-1")])
+    flow = Workflow("w")
+    flow.agent(Agent("helper", model=model, tools=[refund], approve=["refund"]), ask="question", keep="answer")
+    flow.start("helper")
+    async with serving([flow.compile()]) as served, Client(served.target) as client:
+        app = client.app("w")
+        reply = await app.run({"question": "refund"})
+        (waiting,) = reply.approvals
+        with pytest.raises(ArgumentInvalidError):
+            await app.resume(reply.snapshot, True)
+        assert (await app.decide(reply.snapshot, {waiting.id: {"arguments": {"order": "B-2"}}})).status == "completed"
+        assert ran == ["B-2"]
+
+
+async def test_several_pauses_are_decided_one_by_one_each_from_the_newest_snapshot() -> None:
+    flow = Workflow("both", reducers={"log": append})
+    for name in ("a", "b"):
+        flow.node(lambda _, name=name: {"log": [pause(name)]}, name=name)
+    flow.start("a", "b")
+    async with serving([flow.compile()]) as served, Client(served.target) as client:
+        app = client.app("both")
+        reply = await app.run({})
+        with pytest.raises(ArgumentInvalidError) as refused:
+            await app.resume(reply.snapshot, 1)
+        one, other = (each.id for each in reply.approvals)
+        assert set(refused.value.metadata["approval_ids"].split(",")) == {one, other}
+        reply = await app.decide(reply.snapshot, {other: {"value": 2}})
+        assert [each.id for each in reply.approvals] == [one]
+        assert (await app.decide(reply.snapshot, {one: {"value": 1}})).status == "completed"
+
+
+async def test_a_snapshot_outlives_the_server_where_a_key_is_set_and_only_there() -> None:
+    old, new = a_key(), a_key()
+    async with serving([adding()], snapshot_key=old) as served:
+        snapshot = await paused(served)
+    resume = ResumeRequest(snapshot=snapshot, value_json="1")
+    async with serving([adding()], snapshot_key=f"{new},{old}") as served:
+        assert kinds(await events_of(served.runs.Resume(resume)))[-1] == "run_completed"
+        newest = await paused(served)
+    async with serving([adding()], snapshot_key=[new]) as served:
+        assert kinds(await events_of(served.runs.Resume(ResumeRequest(snapshot=newest, value_json="1"))))
+        assert (await refusal(served.runs.Resume(resume))).message == NOTHING_MORE
+    async with serving([adding()]) as served:
+        assert (await refusal(served.runs.Resume(resume))).reason == "RESUME_INVALID"
+
+
+async def test_what_was_altered_forged_or_cut_is_refused_and_nothing_more_is_said() -> None:
+    async with serving([adding()]) as served, serving([adding()]) as other:
+        snapshot = await paused(served)
+        foreign = await paused(other)
+        places = [0, 5, 6, 10, 14, 15, 30, len(snapshot) // 2, len(snapshot) - 1]
+        altered = [snapshot[:at] + bytes((snapshot[at] ^ 1,)) + snapshot[at + 1 :] for at in places]
+        cut = [snapshot[:size] for size in (1, 4, 6, 7, 14, 26, 41, len(snapshot) - 1)]
+        spoilt = [*altered, *cut, foreign, snapshot + b"\0", b"x", b"clew\x01\xff", b'{"format":1}', os.urandom(500)]
+        for each in spoilt:
+            for call in (
+                served.runs.Resume(ResumeRequest(snapshot=each, value_json="1")),
+                served.runs.Decide(DecideRequest(snapshot=each, decisions=[{"approval_id": "a", "value_json": "1"}])),  # type: ignore[list-item]
+            ):
+                refused = await refusal(call)
+                assert refused.code == grpc.StatusCode.FAILED_PRECONDITION
+                assert (refused.reason, refused.message, refused.metadata) == ("RESUME_INVALID", NOTHING_MORE, {})
+        assert kinds(await events_of(served.runs.Resume(ResumeRequest(snapshot=snapshot, value_json="1"))))
+
+
+async def test_a_request_names_a_thread_or_a_snapshot_and_no_version_with_it() -> None:
+    async with serving([adding()]) as served:
+        decision: Any = {"approval_id": "a", "value_json": "1"}
+        wrong = {
+            "thread_id": DecideRequest(decisions=[decision]),
+            "snapshot": DecideRequest(thread_id="t", snapshot=b"x", decisions=[decision]),
+            "expected_version": DecideRequest(snapshot=b"x", expected_version=1, decisions=[decision]),
+        }
+        for field, request in wrong.items():
+            assert (await refusal(served.runs.Decide(request))).metadata["field"] == field
+
+
+async def test_an_agent_without_a_thread_gives_no_snapshot() -> None:
+    @tool
+    def pay() -> str:
+        """Pay."""
+        return "paid"
+
+    agent = Agent("payer", model=OfflineModel([otherwise.call("pay")]), tools=[pay], approve=["pay"])
+    async with serving([agent]) as served:
+        events = await events_of(served.runs.Send(SendRequest(text="hi")))
+        assert kinds(events)[-1] == "run_suspended"
+        assert not events[-1].run_suspended.snapshot
+
+
+async def test_a_snapshot_that_nobody_could_carry_fails_the_run() -> None:
+    async with serving([adding()], state_limit=VALUE_BYTES) as served:
+        assert kinds(await sent(served, text="x" * (3 << 20)))[-1] == "run_suspended"
+        last = (await sent(served, text='"' * 450_000, more="x" * (2 << 20)))[-1]
+        assert last.run_failed.code == FAILURE_CODE_LIMIT_EXCEEDED
+        assert not last.run_failed.snapshot
+        assert "snapshot would be" in last.run_failed.status.message
+        assert last.last_of_version
+
+
+async def test_a_large_snapshot_leaves_out_approvals_that_its_event_has_no_room_for() -> None:
+    flow = Workflow("large")
+    flow.node(lambda _: {"a": pause("p" * (1 << 20))}, name="a")
+    flow.start("a")
+    async with serving([flow.compile()], state_limit=VALUE_BYTES) as served:
+        sent_with = SendRequest(input_json=json.dumps({"text": "x" * 1_500_000}).encode())
+        events = await events_of(served.runs.Send(sent_with))
+        last = events[-1]
+        assert last.ByteSize() < MESSAGE_BYTES
+        assert not last.run_suspended.approvals
+        asked = next(event.approval_requested.approval for event in events if event.HasField("approval_requested"))
+        answer: Any = {"approval_id": asked.id, "value_json": "1"}
+        request = DecideRequest(snapshot=last.run_suspended.snapshot, decisions=[answer])
+        assert kinds(await events_of(served.runs.Decide(request)))[-1] == "run_completed"
+
+
+async def test_a_server_of_workflows_without_a_key_says_so() -> None:
+    with capture_logs() as logs:
+        async with serving([adding()], snapshot_key=a_key()):
+            pass
+        async with serving([Agent("a", model=OfflineModel([otherwise.say("hi")]))]):
+            pass
+        assert not logs
+        async with serving([adding()]):
+            pass
+    assert [each["event"].partition(":")[0] for each in logs] == [
+        "snapshots of runs without a thread will not outlive this server"
+    ]
+
+
+def test_a_seal_opens_for_its_tenant_alone_and_says_the_app() -> None:
+    seals = Seals()
+    sealed = seals.seal("flow", "acme", b"data")
+    assert seals.open("acme", sealed) == ("flow", b"data")
+    assert seals.seal("flow", "acme", b"data") != sealed
+    for tenant in ("", "acm", "other"):
+        with pytest.raises(Refused):
+            seals.open(tenant, sealed)
+    # What the app's name loses the tenant cannot make up for.
+    moved = sealed.replace(b"\x04flow", b"\x03flo")
+    with pytest.raises(Refused):
+        seals.open("wacme", moved)
+
+
+def test_a_seal_weighs_what_one_value_on_the_wire_may() -> None:
+    seals = Seals([bytes(32)])
+    around = len(seals.seal("flow", "", b""))
+    assert len(seals.seal("flow", "", bytes(VALUE_BYTES - around))) == VALUE_BYTES
+    with pytest.raises(StateTooLargeError):
+        seals.seal("flow", "", bytes(VALUE_BYTES - around + 1))
+
+
+def test_keys_are_read_from_text_or_a_list_and_are_told_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = a_key(), a_key()
+    both = (base64.b64decode(one), base64.b64decode(two))
+    for given in (f"{one},{two}", f" {one}  {two}\n", [one, two]):
+        assert Settings.read({"snapshot_key": given}).snapshot_key == both
+    monkeypatch.setenv("CLEW_SNAPSHOT_KEY", f"{one} {two}")
+    settings = Settings.read({})
+    assert settings.snapshot_key == both
+    assert "snapshot_key" not in repr(settings)
+    for wrong in ("secret", one[:-8], [one, "x"], base64.b64encode(bytes(33)).decode(), 7, "ключ"):
+        with pytest.raises(ValueError, match="32 bytes in base64") as refused:
+            Settings.read({"snapshot_key": wrong})
+        assert str(wrong) not in str(refused.value)
