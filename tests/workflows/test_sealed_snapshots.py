@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import os
+import signal
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -16,12 +18,9 @@ from clew.v1.error_pb2 import FAILURE_CODE_LIMIT_EXCEEDED
 from clew.v1.event_pb2 import Event
 from clew.v1.run_service_pb2 import DecideRequest, ResumeRequest, SendRequest
 from clew_engine import Agent, OfflineModel, Storage, Workflow, WorkflowApp, append, pause, step, tool
-from clew_engine.errors import ResumeInvalidError as Refused
-from clew_engine.errors import StateTooLargeError
 from clew_engine.models.offline_rules import after, otherwise
 from clew_server.rpc.wire.scalars import MESSAGE_BYTES, VALUE_BYTES
-from clew_server.sealing import Seals
-from clew_server.settings import Settings
+from tests.rpc.test_serve import serve
 from tests.support.serving import Served, events_of, kinds, refusal, serving
 
 NOTHING_MORE = "this server sealed no such snapshot"
@@ -176,6 +175,40 @@ async def test_a_snapshot_outlives_the_server_where_a_key_is_set_and_only_there(
         assert (await refusal(served.runs.Resume(resume))).reason == "RESUME_INVALID"
 
 
+FILE = """
+from pathlib import Path
+from clew_engine import Workflow, pause, step
+
+def order():
+    with Path("ledger").open("a") as ledger:
+        ledger.write("ordered ")
+    return "o-1"
+
+shop = Workflow("shop")
+
+@shop.node
+async def buy(_):
+    return {"order": await step("order", order), "sure": pause("sure?")}
+
+shop.start("buy")
+app = shop.compile()
+"""
+
+
+async def test_a_snapshot_outlives_a_server_that_was_killed(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(FILE)
+    key = a_key()
+    async with serve(tmp_path, CLEW_SNAPSHOT_KEY=key) as server:
+        events = await events_of(server.stubs.runs.Send(SendRequest(input_json=b"{}")))
+        server.signal(signal.SIGKILL)
+        await server.ended()
+    snapshot = events[-1].run_suspended.snapshot
+    async with serve(tmp_path, "--snapshot-key", a_key(), "--snapshot-key", key) as server:
+        resumed = server.stubs.runs.Resume(ResumeRequest(snapshot=snapshot, value_json="true"))
+        assert kinds(await events_of(resumed))[-1] == "run_completed"
+    assert (tmp_path / "ledger").read_text() == "ordered "
+
+
 async def test_what_was_altered_forged_or_cut_is_refused_and_nothing_more_is_said() -> None:
     async with serving([adding()]) as served, serving([adding()]) as other:
         snapshot = await paused(served)
@@ -258,40 +291,3 @@ async def test_a_server_of_workflows_without_a_key_says_so() -> None:
     assert [each["event"].partition(":")[0] for each in logs] == [
         "snapshots of runs without a thread will not outlive this server"
     ]
-
-
-def test_a_seal_opens_for_its_tenant_alone_and_says_the_app() -> None:
-    seals = Seals()
-    sealed = seals.seal("flow", "acme", b"data")
-    assert seals.open("acme", sealed) == ("flow", b"data")
-    assert seals.seal("flow", "acme", b"data") != sealed
-    for tenant in ("", "acm", "other"):
-        with pytest.raises(Refused):
-            seals.open(tenant, sealed)
-    # What the app's name loses the tenant cannot make up for.
-    moved = sealed.replace(b"\x04flow", b"\x03flo")
-    with pytest.raises(Refused):
-        seals.open("wacme", moved)
-
-
-def test_a_seal_weighs_what_one_value_on_the_wire_may() -> None:
-    seals = Seals([bytes(32)])
-    around = len(seals.seal("flow", "", b""))
-    assert len(seals.seal("flow", "", bytes(VALUE_BYTES - around))) == VALUE_BYTES
-    with pytest.raises(StateTooLargeError):
-        seals.seal("flow", "", bytes(VALUE_BYTES - around + 1))
-
-
-def test_keys_are_read_from_text_or_a_list_and_are_told_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    one, two = a_key(), a_key()
-    both = (base64.b64decode(one), base64.b64decode(two))
-    for given in (f"{one},{two}", f" {one}  {two}\n", [one, two]):
-        assert Settings.read({"snapshot_key": given}).snapshot_key == both
-    monkeypatch.setenv("CLEW_SNAPSHOT_KEY", f"{one} {two}")
-    settings = Settings.read({})
-    assert settings.snapshot_key == both
-    assert "snapshot_key" not in repr(settings)
-    for wrong in ("secret", one[:-8], [one, "x"], base64.b64encode(bytes(33)).decode(), 7, "ключ"):
-        with pytest.raises(ValueError, match="32 bytes in base64") as refused:
-            Settings.read({"snapshot_key": wrong})
-        assert str(wrong) not in str(refused.value)
