@@ -32,6 +32,10 @@ class Refused(Exception):  # noqa: N818 - as the engine's errors are named by th
         self.code = code
 
 
+# Every process that was started and not seen to end; what a failed test leaves behind is ended after it.
+RUNNING: set[int] = set()
+
+
 class UnderTest(Protocol):
     """A process on a SQLite file, however it is spoken to."""
 
@@ -81,6 +85,7 @@ class Process:
                 limit=1 << 24,
                 env=whole,
             )
+        RUNNING.add(self._child.pid)
         hello = self._expect(0)
         self._listening = asyncio.create_task(self._listen())
         if await hello.get() is None:
@@ -109,6 +114,7 @@ class Process:
         assert self._listening is not None
         await self._listening
         await self._child.wait()
+        RUNNING.discard(self._child.pid)
 
     async def hang_up(self) -> None:
         """Nothing is left open when it is dead."""
