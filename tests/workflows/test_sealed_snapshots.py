@@ -2,64 +2,23 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import os
 import signal
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pytest
 from structlog.testing import capture_logs
 
 from clew import ArgumentInvalidError, Client, ResumeInvalidError, RunFailedError
 from clew.v1.error_pb2 import FAILURE_CODE_LIMIT_EXCEEDED
-from clew.v1.event_pb2 import Event
 from clew.v1.run_service_pb2 import DecideRequest, ResumeRequest, SendRequest
-from clew_engine import Agent, OfflineModel, Storage, Workflow, WorkflowApp, append, pause, step, tool
+from clew_engine import Agent, OfflineModel, Storage, Workflow, append, pause, tool
 from clew_engine.models.offline_rules import after, otherwise
 from clew_server.rpc.wire.scalars import MESSAGE_BYTES, VALUE_BYTES
 from tests.rpc.test_serve import serve
-from tests.support.serving import Served, events_of, kinds, refusal, serving
-
-NOTHING_MORE = "this server sealed no such snapshot"
-
-
-def a_key() -> str:
-    """A key as the settings take it."""
-    return base64.b64encode(os.urandom(32)).decode()
-
-
-def adding(name: str = "adding", *, broken: bool = False) -> WorkflowApp:
-    """Counts, asks how much to add, and fails when told to."""
-    flow = Workflow(name, reducers={"log": append})
-
-    @flow.node
-    async def add(state: Any) -> dict[str, Any]:
-        began = await step("begin", lambda: "begun")
-        more = pause({"now": state["count"]}, {"type": "integer"})
-        return {"count": state["count"] + more, "log": [began]}
-
-    @flow.node
-    def check(_: Any) -> dict[str, Any]:
-        if broken:
-            raise ValueError("it is broken")
-        return {"log": ["checked"]}
-
-    flow.start("add")
-    flow.edge("add", "check")
-    return flow.compile()
-
-
-async def sent(served: Served, **values: Any) -> list[Event]:
-    """The events of a run without a thread."""
-    return await events_of(served.runs.Send(SendRequest(input_json=json.dumps({"count": 1, **values}).encode())))
-
-
-async def paused(served: Served, **values: Any) -> bytes:
-    """The snapshot of a run that waits."""
-    return (await sent(served, **values))[-1].run_suspended.snapshot
+from tests.support.serving import events_of, kinds, refusal, serving
+from tests.workflows.sealed_apps import NOTHING_MORE, a_key, adding, paused, sent
 
 
 async def test_a_run_without_a_thread_goes_on_from_its_sealed_snapshot(storage: Storage) -> None:
@@ -207,37 +166,6 @@ async def test_a_snapshot_outlives_a_server_that_was_killed(tmp_path: Path) -> N
         resumed = server.stubs.runs.Resume(ResumeRequest(snapshot=snapshot, value_json="true"))
         assert kinds(await events_of(resumed))[-1] == "run_completed"
     assert (tmp_path / "ledger").read_text() == "ordered "
-
-
-async def test_what_was_altered_forged_or_cut_is_refused_and_nothing_more_is_said() -> None:
-    async with serving([adding()]) as served, serving([adding()]) as other:
-        snapshot = await paused(served)
-        foreign = await paused(other)
-        places = [0, 5, 6, 10, 14, 15, 30, len(snapshot) // 2, len(snapshot) - 1]
-        altered = [snapshot[:at] + bytes((snapshot[at] ^ 1,)) + snapshot[at + 1 :] for at in places]
-        cut = [snapshot[:size] for size in (1, 4, 6, 7, 14, 26, 41, len(snapshot) - 1)]
-        spoilt = [*altered, *cut, foreign, snapshot + b"\0", b"x", b"clew\x01\xff", b'{"format":1}', os.urandom(500)]
-        for each in spoilt:
-            for call in (
-                served.runs.Resume(ResumeRequest(snapshot=each, value_json="1")),
-                served.runs.Decide(DecideRequest(snapshot=each, decisions=[{"approval_id": "a", "value_json": "1"}])),  # type: ignore[list-item]
-            ):
-                refused = await refusal(call)
-                assert refused.code == grpc.StatusCode.FAILED_PRECONDITION
-                assert (refused.reason, refused.message, refused.metadata) == ("RESUME_INVALID", NOTHING_MORE, {})
-        assert kinds(await events_of(served.runs.Resume(ResumeRequest(snapshot=snapshot, value_json="1"))))
-
-
-async def test_a_request_names_a_thread_or_a_snapshot_and_no_version_with_it() -> None:
-    async with serving([adding()]) as served:
-        decision: Any = {"approval_id": "a", "value_json": "1"}
-        wrong = {
-            "thread_id": DecideRequest(decisions=[decision]),
-            "snapshot": DecideRequest(thread_id="t", snapshot=b"x", decisions=[decision]),
-            "expected_version": DecideRequest(snapshot=b"x", expected_version=1, decisions=[decision]),
-        }
-        for field, request in wrong.items():
-            assert (await refusal(served.runs.Decide(request))).metadata["field"] == field
 
 
 async def test_an_agent_without_a_thread_gives_no_snapshot() -> None:
