@@ -15,7 +15,7 @@ ClewError
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class ClewError(Exception):
@@ -323,7 +323,10 @@ class PermissionDeniedError(ClewError):
 
 
 class RunFailedError(ClewError):
-    """The run ended as failed; `failure_code` says why, `retryable` whether the same may work later. `retry` continues it."""
+    """The run ended as failed; `failure_code` says why, `retryable` whether the same may work later. `retry` continues it.
+
+    A workflow that ran without a thread has its `snapshot` here, with which `resume` continues it.
+    """
 
     code = "run_failed"
 
@@ -332,6 +335,7 @@ class RunFailedError(ClewError):
         self.failure_code = failure_code
         self.retryable = retryable
         self.run_id = run_id
+        self.snapshot: dict[str, Any] | None = None
 
 
 def error_classes() -> dict[str, type[ClewError]]:

@@ -118,9 +118,10 @@ class Heartbeat(Payload):
 
 @dataclass(frozen=True, slots=True)
 class RunSuspended(Payload):
-    """The run waits for these answers."""
+    """The run waits for these answers. `snapshot` is what a workflow without a thread goes on from; empty for all others."""
 
     approvals: tuple[Approval, ...]
+    snapshot: bytes = b""
     logged: ClassVar[bool] = True
     terminal: ClassVar[bool] = True
 
@@ -136,10 +137,11 @@ class RunCompleted(Payload):
 
 @dataclass(frozen=True, slots=True)
 class RunFailed(Payload):
-    """The run failed, and is saved; `retry` continues it."""
+    """The run failed, and is saved; `retry` continues it. `snapshot` is as in RunSuspended."""
 
     failure: Failure
     usage: Usage | None = None
+    snapshot: bytes = b""
     logged: ClassVar[bool] = True
     terminal: ClassVar[bool] = True
 

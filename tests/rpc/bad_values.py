@@ -102,7 +102,7 @@ BAD: dict[str, dict[str, list[Any]]] = {
         "state_json": BAD_STATE,
         "metadata_json": [*filter(None, BAD_OBJECTS), json.dumps({"a": "x" * (64 << 10)})],
     },
-    "DecideRequest": {"decisions": [[], [DECISION, DECISION]]},
+    "DecideRequest": {"decisions": [[], [DECISION, DECISION]], "snapshot": [b"x"]},
     "ResumeRequest": {"snapshot": [b""], "value_json": BAD_JSON},
     "WatchRequest": {
         "thread_uid": BAD_IDS,

@@ -34,7 +34,7 @@ ONLY_HERE = {
 ATTRIBUTES = {
     "said": "the reply's message as the engine holds it",
     "subject": "what an approval is about as the engine holds it",
-    "snapshot": "only what is served runs without a thread and can be taken up again",
+    "snapshot": "of a run without a thread; in process a workflow's Result and RunFailedError have it, and a reply is of a thread",
     "payload": "in process it holds the engine's own objects; its `type` is compared",
 }
 

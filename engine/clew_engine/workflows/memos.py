@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from clew_engine.checkpoints import decode_body
-from clew_storage import Source
+from clew_engine.checkpoints import Memo, decode_body
+from clew_storage import CheckpointRecord, Source, ThreadKey
 
 if TYPE_CHECKING:
-    from clew_engine.open_threads import OpenThread
     from clew_engine.storage import Storage
 
 _PAGE = 200
@@ -41,27 +40,34 @@ class Memos:
         """Whether something was started that has no record."""
         return (node, key) in self._started
 
+    def unrecorded(self) -> list[tuple[str, str]]:
+        """What was started once and has no record."""
+        return sorted(self._started - self._found.keys())
+
+    def rows(self) -> tuple[Memo, ...]:
+        """All that was recorded, as a checkpoint keeps it."""
+        return tuple((node, key, value.decode()) for (node, key), value in self._found.items())
+
     def returned(self) -> Mapping[str, bytes]:
         """What the nodes that are done returned."""
         return {node: value for (node, key), value in self._found.items() if key == RETURNED}
 
 
-async def read_memos(storage: Storage, thread: OpenThread) -> Memos:
+async def read_memos(storage: Storage, key: ThreadKey, head: CheckpointRecord) -> Memos:
     """The memos of the head's step: the head's line is read back to where the step began."""
     memos = Memos()
-    assert thread.head is not None
-    before = thread.head.version + 1
+    before = head.version + 1
     while True:
-        records = await storage.backend.threads.list_checkpoints(thread.key, before_version=before, limit=_PAGE)
+        records = await storage.backend.threads.list_checkpoints(key, before_version=before, limit=_PAGE)
         for record in records:
-            if record.step != thread.head.step:
+            if record.step != head.step:
                 return memos
             body = decode_body(record.body)
-            for node, key, text in body.memos:
+            for node, name, text in body.memos:
                 if record.source is Source.INTENT:
-                    memos.start(node, key)
+                    memos.start(node, name)
                 else:
-                    memos.put(node, key, text.encode())
+                    memos.put(node, name, text.encode())
             before = record.version
         if len(records) < _PAGE:
             return memos

@@ -80,8 +80,10 @@ class WorkflowProgram:
             await self._suspend(run, continuation, before)
             return
         run.count_step()
-        fresh = run.thread.head is not None and run.thread.head.source is Source.STEP and not run.thread.body.memos
-        memos = Memos() if fresh else await read_memos(run.storage, run.thread)
+        head = run.thread.head
+        assert head is not None
+        fresh = head.source is Source.STEP and not run.thread.body.memos
+        memos = Memos() if fresh else await read_memos(run.storage, run.thread.key, head)
         nodes = {name: self.nodes[name] for name in names}
         step = StepRun(run, nodes, continuation, memos, self.keys.check)
         await step.execute()

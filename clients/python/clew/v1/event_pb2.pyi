@@ -474,19 +474,21 @@ Global___Heartbeat: _TypeAlias = Heartbeat  # noqa: Y015
 
 @_typing.final
 class RunSuspended(_message.Message):
-    """The run waits for decisions: Decide, or Resume for a single pause, continues it."""
+    """The run waits for decisions: Decide, or Resume for a single pause, continues it; a stateless run from `snapshot`."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     APPROVALS_FIELD_NUMBER: _builtins.int
     SNAPSHOT_FIELD_NUMBER: _builtins.int
     snapshot: _builtins.bytes
-    """What Resume needs to continue a stateless run, up to 3.5 MiB, sealed by the server. Empty for a run on a thread, and where the
-    server seals none: then nothing continues it.
+    """What Resume and Decide need to continue a stateless run of a workflow, up to 3.5 MiB, sealed by the server: only a server with the
+    same key opens it. Empty for a run on a thread, and for an agent's: then nothing continues a stateless run.
     """
     @_builtins.property
     def approvals(self) -> _containers.RepeatedCompositeFieldContainer[_approval_pb2.Approval]:
-        """All that it waits for; where that is over 3.5 MiB, the first of them that are not: ListApprovals gives the rest."""
+        """All that it waits for; where that and the snapshot are too much for one event, the first of them that are not: ListApprovals gives
+        the rest, and for a stateless run the events of ApprovalRequested did.
+        """
 
     def __init__(
         self,
@@ -542,7 +544,7 @@ class RunFailed(_message.Message):
     retryable: _builtins.bool
     """Whether Retry may succeed without anything else being changed."""
     snapshot: _builtins.bytes
-    """As in RunSuspended."""
+    """As in RunSuspended, for Resume without a value. Also empty where it would be over 3.5 MiB."""
     @_builtins.property
     def status(self) -> _status_pb2.Status:
         """The gRPC status that stands for it, with an ErrorInfo (domain `clew`, the failure code's name as reason) and, where the time to

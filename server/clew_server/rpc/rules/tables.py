@@ -16,6 +16,7 @@ def ANY(value: Any, field: str) -> None:
     """Any value is fine, as far as its kind (an enum, a message with rules of its own) allows it."""
 
 
+_NO_VERSION = "a snapshot has no version to expect"
 _QUERY = 256
 _KEY = 256
 _PAGE: dict[str, Rule] = {"page_size": rule.page_size, "page_token": rule.page_token}
@@ -37,7 +38,13 @@ _RUNS: dict[str, dict[str, Rule]] = {
         "user_id": rule.text_up_to(MAX_USER_ID),
         "metadata_json": rule.metadata,
     },
-    "DecideRequest": {**_THREAD, "decisions": rule.at_least_one, **_CHANGE, "options": ANY},
+    "DecideRequest": {
+        "thread_id": rule.optional_id,
+        "decisions": rule.at_least_one,
+        **_CHANGE,
+        "options": ANY,
+        "snapshot": ANY,
+    },
     "ResumeRequest": {**_THREAD, "snapshot": rule.not_empty, "value_json": ANY, **_CHANGE, "options": ANY},
     "RetryRequest": {**_THREAD, **_CHANGE, "options": ANY},
     "WatchRequest": {
@@ -183,6 +190,12 @@ def _send(message: Any, _: str) -> None:
 
 
 def _decide(message: Any, _: str) -> None:
+    if not message.snapshot:
+        rule.required_id(message.thread_id, "thread_id")
+    elif message.thread_id:
+        raise ArgumentInvalidError("snapshot", "name a thread or give a snapshot, not both")
+    elif message.HasField("expected_version"):
+        raise ArgumentInvalidError("expected_version", _NO_VERSION)
     seen: set[str] = set()
     for decision in message.decisions:
         if decision.approval_id in seen:
@@ -192,7 +205,7 @@ def _decide(message: Any, _: str) -> None:
 
 def _resume(message: Any, _: str) -> None:
     if message.HasField("snapshot") and message.HasField("expected_version"):
-        raise ArgumentInvalidError("expected_version", "a snapshot has no version to expect")
+        raise ArgumentInvalidError("expected_version", _NO_VERSION)
     if message.value_json or message.HasField("thread_id"):
         rule.json_value(message.value_json, "value_json")
 

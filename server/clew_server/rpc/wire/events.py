@@ -21,6 +21,8 @@ from clew_server.rpc.wire.scalars import MESSAGE_BYTES, VALUE_BYTES, enum_name, 
 M = TypeVar("M", bound=ProtoMessage)
 # What surrounds an event in a response: a tag and a length of up to four bytes.
 _AROUND = 6
+# What an event may weigh beside the one large thing in it.
+_FRAME = 4096
 
 
 def to_event(event: Event) -> pb.Event:
@@ -136,7 +138,9 @@ def _beat(_: events.Heartbeat) -> pb.Heartbeat:
 
 
 def _suspended(payload: events.RunSuspended) -> pb.RunSuspended:
-    return pb.RunSuspended(approvals=fitting(map(to_approval, payload.approvals), VALUE_BYTES))
+    room = min(VALUE_BYTES, MESSAGE_BYTES - _FRAME - len(payload.snapshot))
+    approvals = [approval for approval in map(to_approval, payload.approvals) if approval.ByteSize() + _AROUND <= room]
+    return pb.RunSuspended(approvals=fitting(approvals, room), snapshot=payload.snapshot)
 
 
 def _completed(payload: events.RunCompleted) -> pb.RunCompleted:
@@ -148,6 +152,7 @@ def _failed(payload: events.RunFailed) -> pb.RunFailed:
         status=failure_status(payload.failure),
         code=to_failure_code(payload.failure.code),
         retryable=payload.failure.retryable,
+        snapshot=payload.snapshot,
         usage=to_usage(payload.usage) if payload.usage else None,
     )
 
