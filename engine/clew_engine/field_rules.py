@@ -10,6 +10,8 @@ MAX_USER_ID = 256
 MAX_ACTOR = 256
 MAX_REASON = 4096
 MAX_METADATA = 64 << 10
+# Messages that one call may add.
+MAX_APPENDED = 500
 
 
 def check_text_size(value: str, field: str, most: int) -> None:

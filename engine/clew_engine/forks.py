@@ -23,12 +23,15 @@ _PAGE = 500
 
 
 async def fork_draft(
-    storage: Storage, key: ThreadKey, uid: str, target: CheckpointRecord, program: Program, head_version: int
+    storage: Storage, key: ThreadKey, uid: str, target: CheckpointRecord, program: Program | None, head_version: int
 ) -> Draft:
     """Completed and failed keep their status, in progress becomes failed (`rewound`), suspended asks its questions anew.
 
-    A `once` call that was started anywhere after the target, and is open at it, has an outcome that this line does not know.
+    A `once` call that was started anywhere after the target, and is open at it, has an outcome that this line does not know. `program` is
+    None where no app has run on the thread.
     """
+    if program is None:
+        return Draft(Source.FORK, target.status, void_approvals=True, new_run=True, fork_of=target)
     body = decode_body(target.body)
     records = await storage.backend.messages.list_messages(key, at_version=target.version)
     transcript = Transcript(map(view_message, records))

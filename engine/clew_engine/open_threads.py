@@ -94,19 +94,22 @@ class OpenThread:
 
     async def load(self) -> None:
         """Bring transcript and state to memory, from the cache where it is at this very version."""
-        if self._transcript is not None:
+        await self.load_state()
+        if self._transcript is None:
+            records = await self._storage.backend.messages.list_messages(self.key)
+            self._transcript = Transcript(map(view_message, records), sum(len(record.body) for record in records))
+
+    async def load_state(self) -> None:
+        """Bring the state to memory, and the transcript only where the cache has it."""
+        if self._state is not None:
             return
         cached = self._storage.cache.take(self.key, self.uid, self.version)
         if cached is not None:
             self._transcript, self._state = cached
-            return
-        if self.head is None:
+        elif self.head is None:
             self._transcript, self._state = Transcript(), {}
-            return
-        backend = self._storage.backend
-        records = await backend.messages.list_messages(self.key)
-        self._transcript = Transcript(map(view_message, records), sum(len(record.body) for record in records))
-        self._state = await backend.threads.get_state(self.key, version=None) or {}
+        else:
+            self._state = await self._storage.backend.threads.get_state(self.key, version=None) or {}
 
     def submit(
         self, draft: Draft, request: RequestRecord | None = None, info: ThreadInfo | None = None

@@ -171,8 +171,8 @@ class Write:
     """One atomic append to a thread: all of it becomes durable, or none.
 
     `checkpoint.version` is `expected_version + 1`. `expected_version` 0 makes the thread (or gives one that has no
-    checkpoint yet its first); `info` is then its info, and otherwise None. Of a thread that is there already `info`
-    fills only what is empty. `fork_of` names the version whose line the checkpoint continues instead of the head's;
+    checkpoint yet its first); `info` is then its info. Of a thread that is there already `info` fills only what is
+    empty. `fork_of` names the version whose line the checkpoint continues instead of the head's;
     `checkpoint.parent_version` is `fork_of`, or else `expected_version`.
     """
 

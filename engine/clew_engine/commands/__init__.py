@@ -7,6 +7,19 @@ from clew_engine.commands.delete import delete
 from clew_engine.commands.retry import retry
 from clew_engine.commands.rewind import rewind
 from clew_engine.commands.send import send
+from clew_engine.commands.state import clear_state, update_state
 from clew_engine.commands.update import update
 
-__all__ = ["cancel", "copy", "decide", "delete", "resume", "retry", "rewind", "send", "update"]
+__all__ = [
+    "cancel",
+    "clear_state",
+    "copy",
+    "decide",
+    "delete",
+    "resume",
+    "retry",
+    "rewind",
+    "send",
+    "update",
+    "update_state",
+]

@@ -13,16 +13,17 @@ from clew_engine.json_text import join_object
 from clew_engine.storage import Storage
 from clew_server.rpc.served_apps import ServedApps
 from clew_server.rpc.tenants import tenant_of
+from clew_server.rpc.wire.checkpoints import to_checkpoint
 from clew_server.rpc.wire.messages import to_message
-from clew_server.rpc.wire.options import mutation_of
-from clew_server.rpc.wire.threads import change_of, filter_of, to_thread
+from clew_server.rpc.wire.options import mutation_of, write_options_of
+from clew_server.rpc.wire.threads import change_of, filter_of, state_update_of, to_thread
 from clew_storage import ThreadKey
 
 Context = ServicerContext[Any, Any]
 
 
 class ThreadService(ThreadServiceServicer):
-    """None of these waits for a run."""
+    """Reads never wait; a change of state or messages waits for the thread as its options say."""
 
     def __init__(self, storage: Storage, apps: ServedApps) -> None:
         self._storage = storage
@@ -88,6 +89,35 @@ class ThreadService(ThreadServiceServicer):
             version=checkpoint.version if checkpoint else 0,
             checkpoint_id=checkpoint.id if checkpoint else "",
         )
+
+    async def UpdateState(self, request: pb.UpdateStateRequest, context: Context) -> pb.UpdateStateResponse:
+        """Replaces a thread's state, or merges values into it."""
+        key = _key(request, context)
+        if request.app:
+            self._apps.program(request.app)
+        async with self._storage.calling(key):
+            checkpoint = await commands.update_state(
+                self._storage,
+                key,
+                state_update_of(request),
+                self._apps.program,
+                mutation=mutation_of(request),
+                options=write_options_of(request, context),
+            )
+        return pb.UpdateStateResponse(checkpoint=to_checkpoint(checkpoint))
+
+    async def ClearState(self, request: pb.ClearStateRequest, context: Context) -> pb.ClearStateResponse:
+        """Removes every value from a thread's state."""
+        key = _key(request, context)
+        async with self._storage.calling(key):
+            checkpoint = await commands.clear_state(
+                self._storage,
+                key,
+                force=request.force,
+                mutation=mutation_of(request),
+                options=write_options_of(request, context),
+            )
+        return pb.ClearStateResponse(checkpoint=to_checkpoint(checkpoint))
 
     async def ListMessages(self, request: pb.ListMessagesRequest, context: Context) -> pb.ListMessagesResponse:
         """A thread's messages in the order of the transcript."""

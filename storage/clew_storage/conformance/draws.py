@@ -65,7 +65,7 @@ def draw_write(draw: Draw, grant: Grant, thread: Thread | None, *, now: int, cou
             created_at_ms=now,
             body=b'{"n":%d}' % count,
         ),
-        info=ThreadInfo(app="app", user_id=draw(texts)) if expected == 0 else None,
+        info=ThreadInfo(app="app", user_id=draw(texts)) if expected == 0 or draw(st.booleans()) else None,
         messages=_draw_messages(draw, version, now, count),
         state=draw(st.none() | _STATE_CHANGES),
         approvals=tuple(

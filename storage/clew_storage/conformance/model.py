@@ -83,7 +83,7 @@ class Model:
             now = write.checkpoint.created_at_ms
             thread = Thread(write.uid, write.info or ThreadInfo(), now, now)
             self.threads[write.key] = thread
-        elif write.expected_version == 0 and write.info is not None:
+        elif write.info is not None:
             thread.info = _filled(thread.info, write.info)
         self._put(thread, write, thread.head if write.fork_of is None else write.fork_of)
         return None
