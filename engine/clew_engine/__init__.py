@@ -12,6 +12,7 @@ from clew_engine.options import Limits, OnBusy, OnDisconnect, RunOptions, Tuning
 from clew_engine.replies import Reply
 from clew_engine.state import StateView
 from clew_engine.storage import Storage
+from clew_engine.thread_info import ThreadInfo, ThreadRun
 from clew_engine.threads import Thread
 from clew_engine.tools import Tool, ToolContext, tool
 
@@ -37,6 +38,8 @@ __all__ = [
     "StateView",
     "Storage",
     "Thread",
+    "ThreadInfo",
+    "ThreadRun",
     "Tool",
     "ToolContext",
     "Tuning",

@@ -145,7 +145,7 @@ class AgentProgram:
         if decision.reason:
             row["reason"] = decision.reason
         if approval.kind is ApprovalKind.TOOL_CALL and decision.choice is Choice.APPROVE:
-            row["arguments"] = approval.arguments if decision.arguments is None else decision.arguments
+            row["arguments"] = approval.arguments_json if decision.arguments is None else decision.arguments
         if decision.value is not None:
             row["value"] = decision.value
         return row

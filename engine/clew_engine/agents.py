@@ -12,7 +12,7 @@ from clew_engine.agent_program import AgentProgram
 from clew_engine.blocking import blocking
 from clew_engine.errors import ArgumentInvalidError, ThreadSuspendedError
 from clew_engine.ids import check_id
-from clew_engine.messages import Part
+from clew_engine.message_input import Input
 from clew_engine.models import Model, ModelSettings, open_model
 from clew_engine.options import Limits, OnBusy
 from clew_engine.replies import Reply
@@ -147,7 +147,7 @@ class Agent:
             limits=limits,
         )
 
-    async def run(self, text: str | Part | Iterable[Part], /, **state: Any) -> Reply:
+    async def run(self, text: Input, /, **state: Any) -> Reply:
         """One answer, with nothing kept. Raises ThreadSuspendedError when a call needs a person: that takes a thread."""
         thread = Thread(self._scratch, ThreadKey("", f"run-{secrets.token_hex(8)}"), self.program)
         try:

@@ -2,51 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from clew_engine.approvals import Choice, Decision
+from clew_engine.approvals import Choice, Decision, arguments_text
 from clew_engine.errors import ArgumentInvalidError
-from clew_engine.json_text import JsonError, encode
 
-_WORDS = {True: Choice.APPROVE, False: Choice.REJECT, "approve": Choice.APPROVE, "reject": Choice.REJECT}
-_NAMES = {choice.value: choice for choice in Choice} | {"arguments": Choice.APPROVE}
-_HOW = (
-    'answer with True, False, "approve", "reject", or one of {"arguments": …}, {"reject": "why"}, {"value": …}, '
-    '{"run_again": True}, {"result": …}, {"fail": "why"}'
-)
+Decisions = Mapping[str, Any] | Iterable[Decision]
 
 
-def decisions_of(answers: Mapping[str, Any] | Sequence[Decision]) -> tuple[Decision, ...]:
-    """Decisions as they are, or from approval ids to answers. Raises ArgumentInvalidError for an answer that is none."""
-    if not isinstance(answers, Mapping):
-        return tuple(answers)
-    return tuple(_decision(approval_id, answer) for approval_id, answer in answers.items())
+def decisions_of(decisions: Decisions) -> tuple[Decision, ...]:
+    """Decisions as they are, or from approval ids to answers. Raises ArgumentInvalidError for an answer that is none.
+
+    A dict maps approval ids to True or "approve", False or "reject", or one choice by name: `{"approve": True}`, `{"arguments": {…}}` (approve with
+    these), `{"reject": "why"}`, `{"value": …}`, `{"run_again": True}`, `{"result": …}`, `{"fail": "why"}`.
+    """
+    if not isinstance(decisions, Mapping):
+        return tuple(decisions)
+    return tuple(_decision(approval_id, answer) for approval_id, answer in decisions.items())
 
 
 def _decision(approval_id: str, answer: Any) -> Decision:
-    if isinstance(answer, bool | str):
-        choice = _WORDS.get(answer)
-        if choice is None:
-            raise ArgumentInvalidError("decisions", _HOW)
-        return Decision(approval_id, choice)
-    if not isinstance(answer, Mapping) or len(answer) != 1:
-        raise ArgumentInvalidError("decisions", _HOW)
-    ((name, value),) = answer.items()
-    choice = _NAMES.get(name)
-    if choice is None:
-        raise ArgumentInvalidError("decisions", _HOW)
-    return Decision(
-        approval_id,
-        choice,
-        arguments=_json(value) if choice is Choice.APPROVE and value is not True else None,
-        value=_json(value) if choice in (Choice.VALUE, Choice.RESULT) else None,
-        reason=str(value) if choice in (Choice.REJECT, Choice.FAIL) else "",
-    )
-
-
-def _json(value: Any) -> str:
+    if answer is True or answer == "approve":
+        return Decision.approve(approval_id)
+    if answer is False or answer == "reject":
+        return Decision.reject(approval_id)
     try:
-        return encode(value).decode()
-    except JsonError as error:
-        raise ArgumentInvalidError("decisions", str(error)) from None
+        ((name, value),) = answer.items()
+        return _MAKERS[name](approval_id, value)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise ArgumentInvalidError(
+            "decisions",
+            f"{answer!r} does not say what to do with {approval_id}; give True, False, or one of {', '.join(_MAKERS)}",
+            approval_id=approval_id,
+        ) from None
+
+
+def _approve(approval_id: str, value: Any) -> Decision:
+    _only_true(value)
+    return Decision.approve(approval_id)
+
+
+def _arguments(approval_id: str, value: Any) -> Decision:
+    return Decision(approval_id, Choice.APPROVE, arguments=arguments_text(value))
+
+
+def _reject(approval_id: str, value: Any) -> Decision:
+    return Decision.reject(approval_id, _text(value))
+
+
+def _run_again(approval_id: str, value: Any) -> Decision:
+    _only_true(value)
+    return Decision.run_again(approval_id)
+
+
+def _fail(approval_id: str, value: Any) -> Decision:
+    return Decision.fail(approval_id, _text(value))
+
+
+_MAKERS: dict[str, Callable[[str, Any], Decision]] = {
+    "approve": _approve,
+    "arguments": _arguments,
+    "reject": _reject,
+    "value": Decision.answer,
+    "run_again": _run_again,
+    "result": Decision.result,
+    "fail": _fail,
+}
+
+
+def _only_true(value: Any) -> None:
+    """`{"approve": False}` must not approve."""
+    if value is not True:
+        raise TypeError
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value

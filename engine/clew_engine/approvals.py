@@ -10,7 +10,9 @@ from typing import Any
 import orjson
 
 from clew_engine import ids
+from clew_engine.errors import StateInvalidError
 from clew_engine.json_text import parse_stored
+from clew_engine.state import encoded_value
 from clew_storage import ApprovalRecord, ApprovalState
 
 
@@ -38,7 +40,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A question as people see it. `arguments` is the JSON text that will run; `digest` its SHA-256 in hex."""
+    """A question as people see it. `arguments_json` is exactly what would run, and `arguments_digest` its SHA-256 in hex.
+
+    `subject` is the call (or the pause) that it is about.
+    """
 
     id: str
     thread_id: str
@@ -49,10 +54,10 @@ class Approval:
     state: ApprovalState
     subject: str
     tool: str
-    arguments: str
-    digest: str
-    prompt: str
-    schema: str
+    arguments_json: str
+    arguments_digest: str
+    prompt_json: str
+    schema_json: str
     requested_by: str
     created_at_ms: int
     expires_at_ms: int | None
@@ -60,25 +65,48 @@ class Approval:
     decided_at_ms: int | None = None
     reason: str = ""
 
+    @property
+    def tool_call_id(self) -> str:
+        """The tool call that it is about; empty for a pause."""
+        return "" if self.kind is ApprovalKind.PAUSE else self.subject
+
+    @property
+    def arguments(self) -> Any:
+        """The arguments parsed; None for a pause."""
+        return _parsed(self.arguments_json)
+
+    @property
+    def prompt(self) -> Any:
+        """What a pause asks; None for the other kinds."""
+        return _parsed(self.prompt_json)
+
+    @property
+    def schema(self) -> Any:
+        """The JSON Schema that the answer to a pause must meet; None where any value will do."""
+        return _parsed(self.schema_json)
+
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
         return {
             "id": self.id,
             "thread_id": self.thread_id,
+            "thread_uid": self.thread_uid,
             "run_id": self.run_id,
             "version": self.version,
             "kind": self.kind.value,
             "state": self.state.value,
             "tool": self.tool,
-            "tool_call_id": self.subject,
-            "arguments": parse_stored(self.arguments) if self.arguments else None,
-            "digest": self.digest,
+            "tool_call_id": self.tool_call_id,
+            "arguments_json": self.arguments_json,
+            "arguments_digest": self.arguments_digest,
             "requested_by": self.requested_by,
             "created_at_ms": self.created_at_ms,
             "expires_at_ms": self.expires_at_ms,
             "decided_by": self.decided_by,
             "decided_at_ms": self.decided_at_ms,
             "reason": self.reason,
+            "prompt_json": self.prompt_json,
+            "schema_json": self.schema_json,
         }
 
 
@@ -95,13 +123,47 @@ class Choice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An answer to one approval. `arguments` replaces what runs (approve), `value` is JSON (value, result), `reason` is told to the model."""
+    """An answer to one approval; made by `approve`, `reject`, `answer`, `run_again`, `result` and `fail`.
+
+    `arguments` is the JSON object that replaces what runs (approve), `value` is JSON (value, result), `reason` is told to the model.
+    """
 
     approval_id: str
     choice: Choice
     arguments: str | None = None
     value: str | None = None
     reason: str = ""
+
+    @classmethod
+    def approve(cls, approval_id: str, arguments: dict[str, Any] | None = None) -> Decision:
+        """Let a tool call run: as asked, or with other arguments."""
+        text = None if arguments is None else arguments_text(arguments)
+        return cls(approval_id, Choice.APPROVE, arguments=text)
+
+    @classmethod
+    def reject(cls, approval_id: str, reason: str = "") -> Decision:
+        """Keep a tool call from running, or leave a pause without an answer; the model reads the reason."""
+        return cls(approval_id, Choice.REJECT, reason=reason)
+
+    @classmethod
+    def answer(cls, approval_id: str, value: Any) -> Decision:
+        """Give a pause its value."""
+        return cls(approval_id, Choice.VALUE, value=encoded_value(value, "decisions.value_json").decode())
+
+    @classmethod
+    def run_again(cls, approval_id: str) -> Decision:
+        """Start a call whose outcome is not known again, knowing that it may have taken effect."""
+        return cls(approval_id, Choice.RUN_AGAIN)
+
+    @classmethod
+    def result(cls, approval_id: str, value: Any) -> Decision:
+        """Say that a call whose outcome is not known took effect, and what its result is."""
+        return cls(approval_id, Choice.RESULT, value=encoded_value(value, "decisions.outcome.result_json").decode())
+
+    @classmethod
+    def fail(cls, approval_id: str, reason: str) -> Decision:
+        """Say that a call whose outcome is not known failed; the model reads the reason."""
+        return cls(approval_id, Choice.FAIL, reason=reason)
 
 
 CHOICES = {
@@ -117,6 +179,14 @@ STATE_AFTER = {
     Choice.RESULT: ApprovalState.ANSWERED,
     Choice.FAIL: ApprovalState.ANSWERED,
 }
+
+
+def arguments_text(arguments: Any) -> str:
+    """The JSON of a tool call's arguments. Raises StateInvalidError for what is no plain JSON object."""
+    field = "decisions.approve.arguments_json"
+    if not isinstance(arguments, dict):
+        raise StateInvalidError(field, f"a dict is due here, not {type(arguments).__name__}")
+    return encoded_value(arguments, field).decode()
 
 
 def digest_of(arguments: str) -> str:
@@ -163,10 +233,10 @@ def view_approval(record: ApprovalRecord) -> Approval:
         state=record.state,
         subject=body.get("subject", ""),
         tool=body.get("tool", ""),
-        arguments=body.get("arguments", ""),
-        digest=body.get("digest", ""),
-        prompt=body.get("prompt", ""),
-        schema=body.get("schema", ""),
+        arguments_json=body.get("arguments", ""),
+        arguments_digest=body.get("digest", ""),
+        prompt_json=body.get("prompt", ""),
+        schema_json=body.get("schema", ""),
         requested_by=body.get("by", ""),
         created_at_ms=record.created_at_ms,
         expires_at_ms=record.expires_at_ms,
@@ -179,3 +249,13 @@ def view_approval(record: ApprovalRecord) -> Approval:
 def as_asked(approval: Approval) -> Approval:
     """The approval as it was when it was asked, whatever became of it: the log says the same on every replay."""
     return replace(approval, state=ApprovalState.PENDING, decided_by="", decided_at_ms=None, reason="")
+
+
+def _parsed(text: str) -> Any:
+    """The value; None for no text. What is no JSON (a model may have written it) comes back as its text."""
+    if not text:
+        return None
+    try:
+        return parse_stored(text)
+    except ValueError:
+        return text

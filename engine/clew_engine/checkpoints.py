@@ -94,11 +94,9 @@ class Checkpoint:
             "next": list(self.next),
         }
         if self.failure:
-            view["failure"] = {
-                "code": self.failure.code,
-                "message": self.failure.message,
-                "retryable": self.failure.retryable,
-            }
+            view["failure_code"] = self.failure.code
+            view["failure_message"] = self.failure.message
+            view["retryable"] = self.failure.retryable
         return view
 
 

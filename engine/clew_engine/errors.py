@@ -19,14 +19,14 @@ from typing import ClassVar
 
 
 class ClewError(Exception):
-    """The base of all of them. `metadata` holds every value that the message names, as text."""
+    """The base of all of them. `metadata` holds every value that the message names, as text; `retry_after` is the seconds to wait before another try, where they are known."""
 
     code: ClassVar[str] = "internal"
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None, **metadata: object) -> None:
+    def __init__(self, message: str, *, retry_after: float | None = None, **metadata: object) -> None:
         super().__init__(message)
         self.message = message
-        self.retry_after_s = retry_after_s
+        self.retry_after = retry_after
         self.metadata: Mapping[str, str] = {name: str(value) for name, value in metadata.items()}
 
 
@@ -39,7 +39,7 @@ class ThreadBusyError(ClewError):
         waited = f" (waited {waited_s:.1f} s)" if waited_s else ""
         super().__init__(
             f"another run holds thread {thread_id!r}{waited}; try again later, or send with on_busy=interrupt",
-            retry_after_s=1.0,
+            retry_after=1.0,
             thread_id=thread_id,
         )
 
@@ -223,8 +223,8 @@ class AppNotFoundError(NotFoundError):
 class InvalidError(ClewError):
     """The request breaks a rule; `metadata["field"]` names the field."""
 
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(f"{field}: {message}", field=field)
+    def __init__(self, field: str, message: str, **metadata: object) -> None:
+        super().__init__(f"{field}: {message}", retry_after=None, field=field, **metadata)
         self.field = field
 
 
@@ -331,6 +331,7 @@ class RunFailedError(ClewError):
         super().__init__(message, failure_code=failure_code, run_id=run_id)
         self.failure_code = failure_code
         self.retryable = retryable
+        self.run_id = run_id
 
 
 def error_classes() -> dict[str, type[ClewError]]:

@@ -98,9 +98,9 @@ def _anew(storage: Storage, asked: Approval) -> Question:
         kind=asked.kind,
         subject=asked.subject,
         tool=asked.tool,
-        arguments=asked.arguments,
-        prompt=asked.prompt,
-        schema=asked.schema,
+        arguments=asked.arguments_json,
+        prompt=asked.prompt_json,
+        schema=asked.schema_json,
         requested_by=asked.requested_by,
         expires_at_ms=None if until is None else storage.now_ms() + until - asked.created_at_ms,
     )

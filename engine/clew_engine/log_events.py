@@ -108,7 +108,7 @@ def terminal_of(
             run_id=ids.run_id(uid, record.run_version),
             version=record.version,
             status=record.status,
-            message=spoken[-1] if spoken else None,
+            said=spoken[-1] if spoken else None,
             usage=body.usage or Usage(),
             steps=record.step,
         )

@@ -23,6 +23,7 @@ from clew_storage import (
     Head,
     RequestRecord,
     Status,
+    StorageError,
     ThreadInfo,
     ThreadKey,
     Write,
@@ -188,7 +189,13 @@ class OpenThread:
         before: Sequence[ApprovalRecord],
         earlier: asyncio.Task[Checkpoint] | None,
     ) -> Checkpoint:
-        written = await self._storage.backend.threads.append(write)
+        try:
+            written = await self._storage.backend.threads.append(write)
+        except StorageError:
+            if earlier is not None:
+                # A write that stands on one that failed fails too; what is told is why the first one did.
+                await earlier
+            raise
         if earlier is not None:
             await earlier
         self.cancel_requested = written.cancel_requested

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypedDict
 
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.field_rules import MAX_ACTOR, MAX_NAME, MAX_USER_ID, check_metadata, check_text_size
@@ -19,6 +19,14 @@ class OnBusy(StrEnum):
     WAIT = "wait"
     REJECT = "reject"
     INTERRUPT = "interrupt"
+
+
+def on_busy_of(word: OnBusy | str | None) -> OnBusy | None:
+    """The policy that a word names; None for none. Raises ArgumentInvalidError."""
+    try:
+        return OnBusy(word) if word else None
+    except ValueError:
+        raise ArgumentInvalidError("options.on_busy", f"{word!r} is none of {', '.join(OnBusy)}") from None
 
 
 class OnDisconnect(StrEnum):
@@ -79,6 +87,20 @@ class RunOptions:
         if self.busy_timeout_s is not None and not 0 <= self.busy_timeout_s <= MAX_BUSY_S:
             raise ArgumentInvalidError("busy_timeout", f"0 to {MAX_BUSY_S} seconds")
         check_text_size(self.actor, "actor", MAX_ACTOR)
+
+
+class RunArguments(TypedDict, total=False):
+    """What every verb of a handle that starts an attempt takes. Times are seconds.
+
+    `on_busy`, `busy_timeout`: what to do while another run holds the thread, and for how long. `limits`: what the attempt may use.
+    `expected_version`: the version that the thread must have. `request_id`: repeat one to get the same outcome.
+    """
+
+    on_busy: OnBusy | str | None
+    busy_timeout: float | None
+    limits: Limits | None
+    expected_version: int | None
+    request_id: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,8 +98,9 @@ async def list_checkpoints(storage: Storage, key: ThreadKey, *, size: int, token
     found = await storage.backend.threads.list_checkpoints(
         key, before_version=before, limit=limit + 1, at_version=version
     )
-    items = [view_checkpoint(key.thread_id, head.thread.uid, record) for record in found[:limit]]
-    following = encode_token(listing, (items[-1].version, version)) if len(found) > limit else ""
+    taken = _fitting([len(record.body) for record in found[:limit]])
+    items = [view_checkpoint(key.thread_id, head.thread.uid, record) for record in found[:taken]]
+    following = encode_token(listing, (items[-1].version, version)) if len(found) > taken else ""
     return Page(items, following, version)
 
 

@@ -12,14 +12,17 @@ from clew_storage import Status
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The end of a turn. With status `suspended` there is no message yet and `approvals` says who is asked for what."""
+    """The end of a turn. With status `suspended` there is no message yet, and `approvals` says who is asked for what.
+
+    `said` is the model's last message as the engine holds it.
+    """
 
     thread_id: str
     thread_uid: str
     run_id: str
     version: int
     status: Status
-    message: Message | None = None
+    said: Message | None = None
     usage: Usage = Usage()
     steps: int = 0
     approvals: tuple[Approval, ...] = ()
@@ -27,7 +30,17 @@ class Reply:
     @property
     def text(self) -> str:
         """The reply's text; empty when there is none."""
-        return self.message.text if self.message else ""
+        return self.said.text if self.said else ""
+
+    @property
+    def message(self) -> dict[str, Any] | None:
+        """The message that the text is of, as `messages(reasoning=True)` gives it; None when there is none."""
+        return self.said.as_dict(reasoning=True) if self.said else None
+
+    @property
+    def message_id(self) -> str:
+        """The message's id; empty when there is none."""
+        return self.said.id if self.said else ""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -37,7 +50,7 @@ class Reply:
             "version": self.version,
             "status": self.status.value,
             "text": self.text,
-            "message": self.message.as_dict() if self.message else None,
+            "message": self.message,
             "approvals": [approval.as_dict() for approval in self.approvals],
             "usage": {
                 "input_tokens": self.usage.input_tokens,

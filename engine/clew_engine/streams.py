@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING
+import inspect
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from clew_engine.errors import ClewError, RunCancelledError, RunFailedError
 from clew_engine.events import Event, RunCompleted, RunFailed, RunSuspended
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from clew_engine.runs import Run
 
 Batches = AsyncGenerator[list[Event], None]
+P = ParamSpec("P")
+S = TypeVar("S")
 
 
 class EventStream:
@@ -83,6 +86,39 @@ class EventStream:
         if last is None:
             raise ClewError("the stream ended without a terminal event; watch the thread for the rest")
         return reply_of(last)
+
+
+def late_stream(opened: Callable[[], Awaitable[EventStream]]) -> EventStream:
+    """A stream whose call needs a read first, which the first read of the stream does."""
+    inner: EventStream | None = None
+
+    async def batches() -> Batches:
+        nonlocal inner
+        inner = await opened()
+        async for batch in inner.batches():
+            yield batch
+
+    async def leave() -> None:
+        if inner is not None:
+            await inner.aclose()
+
+    return EventStream(batches, leave)
+
+
+def replying(
+    verb: Callable[Concatenate[S, P], EventStream], name: str, doc: str
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, Reply]]:
+    """From a verb that streams to the one that reads to its end: a Reply, or the error that the run failed with."""
+
+    async def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Reply:
+        return await verb(self, *args, **kwargs).reply()
+
+    call.__name__, call.__doc__ = name, doc
+    call.__qualname__ = f"{verb.__qualname__.rpartition('.')[0]}.{name}"
+    call.__annotations__ = verb.__annotations__ | {"return": "Reply"}
+    signature = inspect.signature(verb).replace(return_annotation="Reply")
+    call.__signature__ = signature  # type: ignore[attr-defined]  # what help() shows
+    return call
 
 
 def reply_of(event: Event) -> Reply:

@@ -210,7 +210,7 @@ async def test_rewind_copy_update_and_delete(client: Client) -> None:
     fork = await thread.rewind(target["id"])
     assert (fork["source"], fork["parent_id"], fork["status"]) == ("fork", target["id"], "completed")
     assert [message["content"][0]["text"] for message in await thread.messages()] == ["one", "one"]
-    assert (await thread.copy("t-2")).thread_id == "t-2"
+    assert (await thread.copy("t-2")).id == "t-2"
     before = await thread.info()
     changed = await thread.update(name="Orders", metadata={"team": "a"})
     assert (changed.name, changed.metadata) == ("Orders", {"team": "a"})

@@ -234,11 +234,10 @@ async def test_cancel_gives_the_head(server: ScriptedServer, thread: Thread) -> 
         status=checkpoint_pb2.CHECKPOINT_STATUS_FAILED,
         failure_code=1,  # type: ignore[arg-type]
     )
-    server.on("CancelRun", *pages(pb.CancelRunResponse(checkpoint=checkpoint), pb.CancelRunResponse()))
+    server.on("CancelRun", *pages(*[pb.CancelRunResponse(checkpoint=checkpoint)] * 2))
     head = await thread.cancel()
-    assert head is not None
     assert (head["id"], head["status"], head["failure_code"]) == ("u.3", "failed", "cancelled")
-    assert await thread.cancel("u.r1") is None
+    assert await thread.cancel("u.r1") == head
     assert [request.run_id for request in server.requests("CancelRun")] == ["", "u.r1"]
 
 
@@ -327,7 +326,8 @@ async def test_rewind_copy_update_and_delete_say_what_they_did(server: ScriptedS
     server.on("UpdateThread", replies(thread_service_pb2.UpdateThreadResponse(thread=thread_pb2.Thread(name="n"))))
     server.on("DeleteThread", *pages(thread_service_pb2.DeleteThreadResponse(existed=True)))
     assert (await thread.rewind("u.3", on_busy="reject", busy_timeout=2))["parent_id"] == "u.3"
-    assert (await thread.copy("t-2", "u.3")).thread_id == "t-2"
+    copied = await thread.copy("t-2", "u.3")
+    assert (copied.id, copied.app, copied.actor) == ("t-2", "support", "ada")
     assert (await thread.update(name="", metadata={"a": 1}, allow_missing=True)).name == "n"
     assert await thread.delete(expected_version=4) is True
     rewind, copy, update, delete = (request for _, request in server.asked)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from clew_engine import Agent, Storage
+from clew_engine import Agent, Storage, ThreadInfo
 from clew_storage import Head, ThreadKey
 
 
@@ -18,19 +16,22 @@ async def test_a_first_send_survives_an_update_that_makes_its_thread_meanwhile(
         agent = Agent("a", storage=storage)
         threads = storage.backend.threads
         read = threads.get_head
-        made: list[dict[str, Any]] = []
+        made: list[ThreadInfo | None] = []
 
         async def read_before_the_update(key: ThreadKey) -> Head | None:
             found = await read(key)
             if not made:
-                made.append({})
-                made[0] = await agent.thread(key.thread_id).update(name="from the inbox", user_id="ada")
+                made.append(None)
+                made[0] = await agent.thread(key.thread_id).update(
+                    name="from the inbox", user_id="ada", allow_missing=True
+                )
             return found
 
         monkeypatch.setattr(threads, "get_head", read_before_the_update)
         reply = await agent.thread("t").send("hello")
         info = await agent.thread("t").info()
-        assert reply.thread_uid == made[0]["thread_uid"] == info["thread_uid"]
-        assert (info["name"], info["user_id"], info["app"]) == ("from the inbox", "ada", "a")
+        assert made[0] is not None
+        assert reply.thread_uid == made[0].thread_uid == info.thread_uid
+        assert (info.name, info.user_id, info.app) == ("from the inbox", "ada", "a")
         assert storage.hub.readers() == 0
         assert not storage.live

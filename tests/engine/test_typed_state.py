@@ -10,7 +10,7 @@ import pydantic
 import pytest
 
 from clew_engine import Agent
-from clew_engine.errors import ArgumentInvalidError, StateInvalidError
+from clew_engine.errors import ArgumentInvalidError, StateInvalidError, ThreadNotFoundError
 from clew_engine.typed_state import DeclaredState
 
 
@@ -69,5 +69,6 @@ async def test_a_turn_whose_values_do_not_fit_writes_nothing() -> None:
     thread = Agent("a", state=Dict).thread("t")
     with pytest.raises(StateInvalidError):
         await thread.send("hello", visits=1)
-    assert await thread.history() == []
+    with pytest.raises(ThreadNotFoundError):
+        await thread.history()
     await thread.storage.close()

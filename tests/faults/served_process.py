@@ -88,4 +88,4 @@ class ServedProcess:
         """A handle on a thread."""
         assert self._client is not None
         nobody: Any = None
-        return ClientThread(nobody, self._client, self._client.app(plans.APP).thread(thread_id))
+        return ClientThread(nobody, self._client.app(plans.APP).thread(thread_id))

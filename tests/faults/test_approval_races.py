@@ -50,7 +50,7 @@ async def race(thread: Handle, amount: int, till: Till, dice: random.Random) -> 
         expected = [-1] if winner not in (True, False) else [amount] * winner
         if till.ran != expected:
             wrong.append(f"{winner} won, and the tool ran with {till.ran}")
-    if shown["digest"] != digest_of(f'{{"amount": {amount}}}'):
+    if shown["arguments_digest"] != digest_of(f'{{"amount": {amount}}}'):
         wrong.append(f"what was shown has another digest: {shown}")
     return wrong
 

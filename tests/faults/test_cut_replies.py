@@ -53,7 +53,7 @@ class Line:
         """A handle; its client does not repeat anything by itself."""
         nobody: Any = None
         client = self.client if cut else self.straight
-        return ClientThread(nobody, client, client.app("plans").thread(thread_id))
+        return ClientThread(nobody, client.app("plans").thread(thread_id))
 
 
 @asynccontextmanager

@@ -199,7 +199,7 @@ async def test_a_storage_that_was_given_stays_open() -> None:
     async with Storage("memory://") as storage:
         async with serving([echo()], storage) as served:
             await events_of(served.runs.Send(SendRequest(thread_id="t", text="hi")))
-        assert (await Agent("echo", storage=storage).thread("t").info())["version"] == 2
+        assert (await Agent("echo", storage=storage).thread("t").info()).version == 2
 
 
 async def test_an_approval_that_nobody_answers_expires_and_the_run_goes_on() -> None:

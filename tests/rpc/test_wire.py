@@ -75,10 +75,10 @@ APPROVAL = Approval(
     state=ApprovalState.PENDING,
     subject="call_2_0",
     tool="refund",
-    arguments='{"amount": 40}',
-    digest="d" * 64,
-    prompt="",
-    schema="",
+    arguments_json='{"amount": 40}',
+    arguments_digest="d" * 64,
+    prompt_json="",
+    schema_json="",
     requested_by="ada",
     created_at_ms=1,
     expires_at_ms=None,
@@ -180,14 +180,14 @@ def test_a_checkpoint_that_did_not_fail_has_no_failure_code() -> None:
 
 
 def test_a_reply_too_large_for_one_event_comes_without_its_message() -> None:
-    large = to_reply(replace(REPLY, message=replace(SAID, content=(TextPart("x" * (2 << 20)),))))
+    large = to_reply(replace(REPLY, said=replace(SAID, content=(TextPart("x" * (2 << 20)),))))
     assert not large.HasField("message")
     assert (large.message_id, len(large.text)) == ("m3.0", 2 << 20)
     assert to_reply(REPLY).message == to_message(SAID)
 
 
 def test_a_run_that_waits_for_too_many_answers_names_as_many_as_fit() -> None:
-    many = tuple(replace(APPROVAL, arguments="x" * 1_000_000) for _ in range(5))
+    many = tuple(replace(APPROVAL, arguments_json="x" * 1_000_000) for _ in range(5))
     suspended = to_event(an_event(events.RunSuspended(many)))
     assert len(suspended.run_suspended.approvals) == 3
     assert suspended.ByteSize() < MESSAGE_BYTES

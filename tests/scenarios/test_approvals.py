@@ -30,7 +30,7 @@ async def test_an_approval_says_what_is_asked_exactly_and_of_whom(world: World) 
     head = await head_of(thread)
     assert approval["kind"] == "tool_call"
     assert (approval["tool"], approval["arguments"]) == ("refund", {"amount": 7})
-    assert approval["digest"] == hashlib.sha256(b'{"amount": 7}').hexdigest()
+    assert approval["arguments_digest"] == hashlib.sha256(b'{"amount": 7}').hexdigest()
     assert approval["requested_by"] == "ada"
     assert approval["expires_at_ms"] - approval["created_at_ms"] in range(59_900, 60_100)
     assert (approval["run_id"], approval["version"]) == (head["run_id"], head["version"])

@@ -17,7 +17,7 @@ from tests.scenarios.world import World, head_of, refused
 async def test_cancel_answers_after_the_cancelled_checkpoint(world: World) -> None:
     at = await standing(world, "running")
     head = await at.thread.cancel()
-    assert (head["status"], head["source"], head["failure"]["code"]) == ("failed", "failure", "cancelled")
+    assert (head["status"], head["source"], head["failure_code"]) == ("failed", "failure", "cancelled")
     assert head == await head_of(at.thread)
     assert at.run is not None
     turn = await at.run.turn()
@@ -92,7 +92,7 @@ async def test_text_too_large_to_keep_does_not_keep_a_run_from_being_cancelled(w
     thread = await world.thread()
     run = thread.stream()
     await run.until("text_delta")
-    assert (await thread.cancel())["failure"]["code"] == "cancelled"
+    assert (await thread.cancel())["failure_code"] == "cancelled"
     assert (await run.turn()).failure == "cancelled"
     assert (await thread.retry()).text == "ok"
 
@@ -145,7 +145,7 @@ async def test_leaving_a_stream_in_process_cancels_the_run(here: World) -> None:
     at = await standing(here, "running")
     assert at.run is not None
     await at.run.leave()
-    assert (await head_of(at.thread))["failure"]["code"] == "cancelled"
+    assert (await head_of(at.thread))["failure_code"] == "cancelled"
     assert at.gate is not None
     at.gate.open()
     assert (await at.thread.retry()).status == "completed"
@@ -220,7 +220,7 @@ async def test_a_cancel_names_the_run_that_it_means(world: World) -> None:
         await at.thread.cancel(run_id.replace(".r1", ".r2"))
     assert at.run is not None
     assert not at.run.over
-    assert (await at.thread.cancel(run_id))["failure"]["code"] == "cancelled"
+    assert (await at.thread.cancel(run_id))["failure_code"] == "cancelled"
 
 
 async def test_a_cancel_of_another_version_than_expected_stops_nothing(world: World) -> None:
@@ -229,7 +229,7 @@ async def test_a_cancel_of_another_version_than_expected_stops_nothing(world: Wo
         await at.thread.cancel(expected_version=7)
     assert at.run is not None
     assert not at.run.over
-    assert (await at.thread.cancel(expected_version=1))["failure"]["code"] == "cancelled"
+    assert (await at.thread.cancel(expected_version=1))["failure_code"] == "cancelled"
 
 
 async def test_a_cancel_does_not_touch_the_turn_of_whoever_waited(world: World) -> None:
@@ -241,7 +241,7 @@ async def test_a_cancel_does_not_touch_the_turn_of_whoever_waited(world: World) 
     waiting = thread.stream("two")
     await waiting.until("run_queued")
     head = await thread.cancel()
-    assert (head["failure"]["code"], head["version"]) == ("cancelled", 2)
+    assert (head["failure_code"], head["version"]) == ("cancelled", 2)
     assert (await run.turn()).failure == "cancelled"
     second.open()
     assert (await waiting.turn()).text == "two"

@@ -72,7 +72,7 @@ async def test_a_copy_of_a_running_thread_is_a_rewound_run_that_retry_continues(
     await gate.wait()
     copied = await thread.copy("copy")
     head = await head_of(copied)
-    assert (head["status"], head["failure"]["code"]) == ("failed", "rewound")
+    assert (head["status"], head["failure_code"]) == ("failed", "rewound")
     assert (await copied.retry()).text == "its own"
     gate.open()
     assert (await run.turn()).text == "mine"

@@ -88,7 +88,9 @@ async def test_a_request_from_before_the_crash_has_its_first_outcome(tmp_path: P
 async def test_the_new_owner_knows_at_once_that_the_old_run_is_dead(tmp_path: Path) -> None:
     await killed(tmp_path, "model")
     async with reopened(tmp_path, "whole") as (thread, _):
-        assert (await thread.info())["run"]["state"] == "interrupted"
+        run = (await thread.info()).run
+        assert run is not None
+        assert run.state == "interrupted"
         with refused("thread_interrupted"):
             await thread.send("hello?")
         with refused("thread_interrupted"):
@@ -139,7 +141,7 @@ async def test_a_cancel_gives_a_dead_run_up(tmp_path: Path) -> None:
     await killed(tmp_path, "model")
     async with reopened(tmp_path, "on") as (thread, _):
         head = await thread.cancel()
-        assert (head["status"], head["failure"]["code"]) == ("failed", "cancelled")
+        assert (head["status"], head["failure_code"]) == ("failed", "cancelled")
         assert (await thread.send("next")).text == "on"
 
 
@@ -156,7 +158,9 @@ async def test_a_closed_storage_leaves_its_run_to_be_retried(tmp_path: Path) -> 
     with refused("stream_cut"):
         await sending
     async with reopened(tmp_path, "ok") as (thread, _):
-        assert (await thread.info())["run"]["state"] == "interrupted"
+        run = (await thread.info()).run
+        assert run is not None
+        assert run.state == "interrupted"
         assert (await thread.retry()).text == "ok"
 
 
@@ -173,9 +177,6 @@ async def test_the_failure_of_a_run_survives_too(tmp_path: Path) -> None:
         with pytest.raises(RunFailedError, match="why"):
             await thread.send("hello")
     async with reopened(tmp_path, "ok") as (thread, _):
-        assert (await thread.history())[0]["failure"] == {
-            "code": "model_rejected",
-            "message": "why",
-            "retryable": False,
-        }
+        head = (await thread.history())[0]
+        assert (head["failure_code"], head["failure_message"], head["retryable"]) == ("model_rejected", "why", False)
         assert (await thread.retry()).text == "ok"

@@ -118,7 +118,7 @@ async def test_a_model_that_swallows_its_cancellation_does_not_hold_the_thread(w
     thread = await world.thread()
     run = thread.stream()
     await gate.wait()
-    assert (await thread.cancel())["failure"]["code"] == "cancelled"
+    assert (await thread.cancel())["failure_code"] == "cancelled"
     assert (await run.turn()).failure == "cancelled"
     assert (await thread.retry()).text == "ok"
     never.set()

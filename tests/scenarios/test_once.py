@@ -146,7 +146,7 @@ async def test_a_second_cancel_gives_the_unknown_outcome_up(world: World) -> Non
     await thread.cancel()
     await run.turn()
     head = await thread.cancel()
-    assert (head["status"], head["failure"]["code"]) == ("failed", "cancelled")
+    assert (head["status"], head["failure_code"]) == ("failed", "cancelled")
     assert await thread.approvals() == []
     assert (await thread.retry()).status == "suspended", "it is still not known"
 
@@ -166,7 +166,7 @@ async def test_a_once_call_that_ends_in_time_is_recorded_and_the_run_cancelled(w
     thread = await world.thread()
     run = thread.stream()
     await gate.wait()
-    assert (await thread.cancel())["failure"]["code"] == "cancelled"
+    assert (await thread.cancel())["failure_code"] == "cancelled"
     assert (await run.turn()).failure == "cancelled"
     assert (await thread.retry()).status == "completed"
 

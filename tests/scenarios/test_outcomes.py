@@ -165,7 +165,7 @@ async def test_a_tool_that_swallows_its_cancellation_does_not_hold_the_thread(wo
     thread = await world.thread()
     run = thread.stream()
     await gate.wait()
-    assert (await thread.cancel())["failure"]["code"] == "cancelled"
+    assert (await thread.cancel())["failure_code"] == "cancelled"
     assert (await run.turn()).failure == "cancelled"
     assert (await thread.send("go on")).text == "ok"
     never.set()

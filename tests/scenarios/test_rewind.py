@@ -63,7 +63,7 @@ async def test_failed_keeps_its_status_and_its_reason(world: World) -> None:
     failed = await head_of(thread)
     await thread.send("again")
     head = await thread.rewind(failed["id"])
-    assert (head["status"], head["failure"]) == ("failed", failed["failure"])
+    assert (head["status"], head["failure_code"]) == ("failed", failed["failure_code"])
     assert (await thread.retry()).text == "ok"
 
 
@@ -72,7 +72,7 @@ async def test_in_progress_becomes_failed_with_code_rewound_and_retry_continues(
     thread = await world.thread()
     await thread.send("first")
     head = await thread.rewind((await thread.history())[-1]["id"])
-    assert (head["status"], head["failure"]["code"]) == ("failed", "rewound")
+    assert (head["status"], head["failure_code"]) == ("failed", "rewound")
     assert (await thread.retry()).text == "other"
     assert await said(thread) == ["first", "other"]
 
@@ -196,7 +196,7 @@ async def test_a_rewind_voids_what_waits(world: World) -> None:
     at = await standing(world, "suspended")
     await at.thread.rewind((await at.thread.history())[-1]["id"])
     assert await at.thread.approvals() == []
-    assert (await head_of(at.thread))["failure"]["code"] == "rewound"
+    assert (await head_of(at.thread))["failure_code"] == "rewound"
 
 
 async def test_a_rewind_of_cancelled_text_lets_a_retry_replace_it(world: World) -> None:

@@ -88,7 +88,7 @@ async def test_a_send_to_a_suspended_thread_names_the_approvals(world: World) ->
 async def test_get_thread_says_whether_a_run_is_alive(world: World, head: str, state: str) -> None:
     at = await standing(world, head)
     info = await at.thread.info()
-    assert info["run"] == {"run_id": (await head_of(at.thread))["run_id"], "state": state}
+    assert info["run"] == {"run_id": (await head_of(at.thread))["run_id"], "state": state, "attempt": 1}
     await at.finish()
 
 
@@ -142,7 +142,7 @@ async def _new_head(at: Standing, before: dict[str, Any], written: dict[str, Any
 async def _cancelled(at: Standing, before: dict[str, Any], written: dict[str, Any]) -> None:
     head = await head_of(at.thread)
     assert head == written
-    assert (head["status"], head["failure"]["code"]) == ("failed", "cancelled")
+    assert (head["status"], head["failure_code"]) == ("failed", "cancelled")
     assert head["run_id"] == before["history"][0]["run_id"]
     assert await at.thread.approvals() == []
 

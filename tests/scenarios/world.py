@@ -149,9 +149,18 @@ class InProcess:
     async def __aexit__(self, *_: object) -> None:
         return
 
-    def _connect(self, thread_id: str, *, app: str, limits: Mapping[str, Any] | None = None, **options: Any) -> Handle:
-        narrowed = None if limits is None else Limits(**{**_NONE, **limits})
-        return InProcessThread(self._agents[app].thread(thread_id, limits=narrowed, **options))
+    def _connect(
+        self,
+        thread_id: str,
+        *,
+        app: str,
+        actor: str | None = None,
+        limits: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Handle:
+        if limits is not None:
+            options["limits"] = Limits(**{**_NONE, **limits})
+        return InProcessThread(self._agents[app].thread(thread_id, actor), **options)
 
 
 _NONE: Mapping[str, Any] = {"steps": None, "tokens": None, "seconds": None, "tool_seconds": None}

@@ -13,7 +13,10 @@ from clew.words import ms_of, word_of
 
 
 class Checkpoint(TypedDict):
-    """One write of a thread, as `history` gives it. `status` and `source` are the contract's words in lower case."""
+    """One write of a thread, as `history` gives it. `status` and `source` are the contract's words in lower case.
+
+    One that failed says why, and whether `retry` may succeed without anything else being changed.
+    """
 
     id: str
     thread_id: str
@@ -27,6 +30,8 @@ class Checkpoint(TypedDict):
     created_at_ms: int
     next: list[str]
     failure_code: NotRequired[str]
+    failure_message: NotRequired[str]
+    retryable: NotRequired[bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +164,8 @@ def checkpoint_of(wire: checkpoint_pb2.Checkpoint) -> Checkpoint:
     )
     if wire.failure_code:
         view["failure_code"] = word_of(error_pb2.FailureCode, wire.failure_code)
+        view["failure_message"] = wire.failure_message
+        view["retryable"] = wire.retryable
     return view
 
 

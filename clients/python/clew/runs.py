@@ -130,8 +130,8 @@ class Runs:
         *,
         expected_version: int | None = None,
         request_id: str | None = None,
-    ) -> Checkpoint | None:
-        """Cancels the run at the thread's head, or only if it is `run_id`, and gives the head when that is written; None where nothing ever was."""
+    ) -> Checkpoint:
+        """Cancels the run at the thread's head, or only if it is `run_id`, and gives the head when that is written."""
         request = pb.CancelRunRequest(
             thread_id=self.id,
             run_id=run_id,
@@ -140,8 +140,7 @@ class Runs:
             actor=self.actor,
         )
         to = self._client.connection()
-        response = await to.ask(to.runs.CancelRun, request)
-        return checkpoint_of(response.checkpoint) if response.HasField("checkpoint") else None
+        return checkpoint_of((await to.ask(to.runs.CancelRun, request)).checkpoint)
 
     send = replying(stream, "send", "Sends a message and runs its turn. Takes what `stream` takes.")
     decide = replying(stream_decide, "decide", "Decides approvals, all or none. Takes what `stream_decide` takes.")

@@ -111,8 +111,8 @@ class Thread(Runs):
         *,
         expected_version: int | None = None,
         request_id: str | None = None,
-    ) -> ThreadInfo:
-        """Copies the thread, up to its head or an older checkpoint, to a new thread that owns all it has."""
+    ) -> Thread:
+        """Copies the thread, up to its head or an older checkpoint, to a new thread that owns all it has, and gives the handle on that."""
         request = thread_service_pb2.CopyThreadRequest(
             thread_id=self.id,
             target_thread_id=target_id,
@@ -121,7 +121,8 @@ class Thread(Runs):
             expected_version=expected_version,
         )
         to = self._client.connection()
-        return thread_of((await to.ask(to.threads.CopyThread, request)).thread)
+        await to.ask(to.threads.CopyThread, request)
+        return Thread(self._client, target_id, self.app, self.actor)
 
     async def update(
         self,

@@ -186,7 +186,8 @@ def copy(
 
     async def work(client: Client) -> Any:
         handle = client.thread(thread)
-        return await handle.copy(copy_id, await checkpoint_id_of(handle, at) if at else None)
+        made = await handle.copy(copy_id, await checkpoint_id_of(handle, at) if at else None)
+        return await made.info()
 
     info = call(target, work, as_json=as_json)
     if as_json:

@@ -84,7 +84,7 @@ def refusal_of(error: ClewError) -> Refusal:
     """An error as a status with exactly one ErrorInfo."""
     code = code_of(error)
     status = _status(
-        code, _cut(error.message, _TRAILER_TEXT), error.code.upper(), _short(error.metadata), error.retry_after_s
+        code, _cut(error.message, _TRAILER_TEXT), error.code.upper(), _short(error.metadata), error.retry_after
     )
     return Refusal(code, status)
 

@@ -26,17 +26,17 @@ from clew.v1 import error_pb2 as clew_dot_v1_dot_error__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63lew/v1/checkpoint.proto\x12\x07\x63lew.v1\x1a\x13\x63lew/v1/error.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc4\x03\n\nCheckpoint\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n\tthread_id\x18\x02 \x01(\tR\x08threadId\x12\x1d\n\nthread_uid\x18\x03 \x01(\tR\tthreadUid\x12\x15\n\x06run_id\x18\x04 \x01(\tR\x05runId\x12\x1b\n\tparent_id\x18\x05 \x01(\tR\x08parentId\x12\x18\n\x07version\x18\x06 \x01(\x03R\x07version\x12\x18\n\x07\x61ttempt\x18\x07 \x01(\x05R\x07\x61ttempt\x12\x31\n\x06status\x18\x08 \x01(\x0e\x32\x19.clew.v1.CheckpointStatusR\x06status\x12\x31\n\x06source\x18\t \x01(\x0e\x32\x19.clew.v1.CheckpointSourceR\x06source\x12\x12\n\x04step\x18\n \x01(\x05R\x04step\x12\x37\n\x0c\x66\x61ilure_code\x18\x0b \x01(\x0e\x32\x14.clew.v1.FailureCodeR\x0b\x66\x61ilureCode\x12\x12\n\x04next\x18\x0c \x03(\tR\x04next\x12;\n\x0b\x63reate_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncreateTime*\xb8\x01\n\x10\x43heckpointStatus\x12!\n\x1d\x43HECKPOINT_STATUS_UNSPECIFIED\x10\x00\x12!\n\x1d\x43HECKPOINT_STATUS_IN_PROGRESS\x10\x01\x12\x1f\n\x1b\x43HECKPOINT_STATUS_SUSPENDED\x10\x02\x12\x1f\n\x1b\x43HECKPOINT_STATUS_COMPLETED\x10\x03\x12\x1c\n\x18\x43HECKPOINT_STATUS_FAILED\x10\x04*\xc1\x02\n\x10\x43heckpointSource\x12!\n\x1d\x43HECKPOINT_SOURCE_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x43HECKPOINT_SOURCE_INPUT\x10\x01\x12\x1a\n\x16\x43HECKPOINT_SOURCE_STEP\x10\x02\x12\x1c\n\x18\x43HECKPOINT_SOURCE_INTENT\x10\x03\x12\x1d\n\x19\x43HECKPOINT_SOURCE_SUSPEND\x10\x04\x12\x1e\n\x1a\x43HECKPOINT_SOURCE_DECISION\x10\x05\x12\x1d\n\x19\x43HECKPOINT_SOURCE_FAILURE\x10\x06\x12\x1a\n\x16\x43HECKPOINT_SOURCE_FORK\x10\x07\x12\x1c\n\x18\x43HECKPOINT_SOURCE_UPDATE\x10\x08\x12\x1b\n\x17\x43HECKPOINT_SOURCE_RETRY\x10\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63lew/v1/checkpoint.proto\x12\x07\x63lew.v1\x1a\x13\x63lew/v1/error.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8b\x04\n\nCheckpoint\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n\tthread_id\x18\x02 \x01(\tR\x08threadId\x12\x1d\n\nthread_uid\x18\x03 \x01(\tR\tthreadUid\x12\x15\n\x06run_id\x18\x04 \x01(\tR\x05runId\x12\x1b\n\tparent_id\x18\x05 \x01(\tR\x08parentId\x12\x18\n\x07version\x18\x06 \x01(\x03R\x07version\x12\x18\n\x07\x61ttempt\x18\x07 \x01(\x05R\x07\x61ttempt\x12\x31\n\x06status\x18\x08 \x01(\x0e\x32\x19.clew.v1.CheckpointStatusR\x06status\x12\x31\n\x06source\x18\t \x01(\x0e\x32\x19.clew.v1.CheckpointSourceR\x06source\x12\x12\n\x04step\x18\n \x01(\x05R\x04step\x12\x37\n\x0c\x66\x61ilure_code\x18\x0b \x01(\x0e\x32\x14.clew.v1.FailureCodeR\x0b\x66\x61ilureCode\x12\x12\n\x04next\x18\x0c \x03(\tR\x04next\x12;\n\x0b\x63reate_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncreateTime\x12\'\n\x0f\x66\x61ilure_message\x18\x0e \x01(\tR\x0e\x66\x61ilureMessage\x12\x1c\n\tretryable\x18\x0f \x01(\x08R\tretryable*\xb8\x01\n\x10\x43heckpointStatus\x12!\n\x1d\x43HECKPOINT_STATUS_UNSPECIFIED\x10\x00\x12!\n\x1d\x43HECKPOINT_STATUS_IN_PROGRESS\x10\x01\x12\x1f\n\x1b\x43HECKPOINT_STATUS_SUSPENDED\x10\x02\x12\x1f\n\x1b\x43HECKPOINT_STATUS_COMPLETED\x10\x03\x12\x1c\n\x18\x43HECKPOINT_STATUS_FAILED\x10\x04*\xc1\x02\n\x10\x43heckpointSource\x12!\n\x1d\x43HECKPOINT_SOURCE_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x43HECKPOINT_SOURCE_INPUT\x10\x01\x12\x1a\n\x16\x43HECKPOINT_SOURCE_STEP\x10\x02\x12\x1c\n\x18\x43HECKPOINT_SOURCE_INTENT\x10\x03\x12\x1d\n\x19\x43HECKPOINT_SOURCE_SUSPEND\x10\x04\x12\x1e\n\x1a\x43HECKPOINT_SOURCE_DECISION\x10\x05\x12\x1d\n\x19\x43HECKPOINT_SOURCE_FAILURE\x10\x06\x12\x1a\n\x16\x43HECKPOINT_SOURCE_FORK\x10\x07\x12\x1c\n\x18\x43HECKPOINT_SOURCE_UPDATE\x10\x08\x12\x1b\n\x17\x43HECKPOINT_SOURCE_RETRY\x10\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clew.v1.checkpoint_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CHECKPOINTSTATUS']._serialized_start=547
-  _globals['_CHECKPOINTSTATUS']._serialized_end=731
-  _globals['_CHECKPOINTSOURCE']._serialized_start=734
-  _globals['_CHECKPOINTSOURCE']._serialized_end=1055
+  _globals['_CHECKPOINTSTATUS']._serialized_start=618
+  _globals['_CHECKPOINTSTATUS']._serialized_end=802
+  _globals['_CHECKPOINTSOURCE']._serialized_start=805
+  _globals['_CHECKPOINTSOURCE']._serialized_end=1126
   _globals['_CHECKPOINT']._serialized_start=92
-  _globals['_CHECKPOINT']._serialized_end=544
+  _globals['_CHECKPOINT']._serialized_end=615
 # @@protoc_insertion_point(module_scope)

@@ -126,6 +126,8 @@ class Checkpoint(_message.Message):
     FAILURE_CODE_FIELD_NUMBER: _builtins.int
     NEXT_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
+    FAILURE_MESSAGE_FIELD_NUMBER: _builtins.int
+    RETRYABLE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """`<thread_uid>.<version>`. Never used twice, also after a rewind or a delete."""
     thread_id: _builtins.str
@@ -148,6 +150,10 @@ class Checkpoint(_message.Message):
     """Steps of this attempt so far: answers of the model in an agent, rounds of nodes in a workflow."""
     failure_code: _error_pb2.FailureCode.ValueType
     """Why it failed; only where the status is CHECKPOINT_STATUS_FAILED."""
+    failure_message: _builtins.str
+    """Why it failed, as a sentence; only where there is a `failure_code`."""
+    retryable: _builtins.bool
+    """Whether Retry may succeed without anything else being changed; only where there is a `failure_code`."""
     @_builtins.property
     def next(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What runs next when the run continues: `model` or `tools` in an agent, the names of nodes in a workflow. Empty at the end."""
@@ -172,10 +178,12 @@ class Checkpoint(_message.Message):
         failure_code: _error_pb2.FailureCode.ValueType = ...,
         next: _abc.Iterable[_builtins.str] | None = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
+        failure_message: _builtins.str = ...,
+        retryable: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "create_time", b"create_time", "failure_code", b"failure_code", "id", b"id", "next", b"next", "parent_id", b"parent_id", "run_id", b"run_id", "source", b"source", "status", b"status", "step", b"step", "thread_id", b"thread_id", "thread_uid", b"thread_uid", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "create_time", b"create_time", "failure_code", b"failure_code", "failure_message", b"failure_message", "id", b"id", "next", b"next", "parent_id", b"parent_id", "retryable", b"retryable", "run_id", b"run_id", "source", b"source", "status", b"status", "step", b"step", "thread_id", b"thread_id", "thread_uid", b"thread_uid", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

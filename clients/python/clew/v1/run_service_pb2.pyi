@@ -600,9 +600,7 @@ class CancelRunResponse(_message.Message):
     CHECKPOINT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def checkpoint(self) -> _checkpoint_pb2.Checkpoint:
-        """The thread's newest checkpoint: the one that says cancelled, or the one that was there where nothing was to be stopped. Unset
-        where nothing was ever written to the thread.
-        """
+        """The thread's newest checkpoint: the one that says cancelled, or the one that was there where nothing was to be stopped."""
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ from clew_storage import Status
 
 def to_checkpoint(checkpoint: Checkpoint) -> pb.Checkpoint:
     """A checkpoint."""
+    why = checkpoint.failure
     return pb.Checkpoint(
         id=checkpoint.id,
         thread_id=checkpoint.thread_id,
@@ -22,7 +23,9 @@ def to_checkpoint(checkpoint: Checkpoint) -> pb.Checkpoint:
         status=to_status(checkpoint.status),
         source=pb.CheckpointSource.Value(enum_name("CHECKPOINT_SOURCE", checkpoint.source)),
         step=checkpoint.step,
-        failure_code=to_failure_code(checkpoint.failure.code) if checkpoint.failure else FAILURE_CODE_UNSPECIFIED,
+        failure_code=to_failure_code(why.code) if why else FAILURE_CODE_UNSPECIFIED,
+        failure_message=why.message if why else "",
+        retryable=why is not None and why.retryable,
         next=checkpoint.next,
         create_time=timestamp(checkpoint.created_at_ms),
     )

@@ -60,7 +60,7 @@ def fitting(items: Iterable[M], limit: int) -> list[M]:
 
 def to_reply(reply: Reply) -> run_pb2.Reply:
     """What a completed run gives; without its message where that and the text are too much for one event."""
-    text, message = reply.text, to_message(reply.message) if reply.message else None
+    text, message = reply.text, to_message(reply.said) if reply.said else None
     if message is not None and message.ByteSize() + len(text.encode()) > VALUE_BYTES:
         message = None
     return run_pb2.Reply(
@@ -69,7 +69,7 @@ def to_reply(reply: Reply) -> run_pb2.Reply:
         run_id=reply.run_id,
         version=reply.version,
         text=text,
-        message_id=reply.message.id if reply.message else "",
+        message_id=reply.message_id,
         message=message,
         usage=to_usage(reply.usage),
         steps=reply.steps,

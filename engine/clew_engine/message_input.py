@@ -1,0 +1,52 @@
+"""A user's message as callers write it: a text, parts, or parts as the plain dicts that `message_view` shows."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from clew_engine.errors import ArgumentInvalidError
+from clew_engine.messages import MEDIA_KINDS, DataPart, MediaPart, Part, TextPart, content_of
+from clew_engine.state import encoded_value
+
+Input = str | Part | Iterable[Part | Mapping[str, Any]]
+
+
+def input_of(message: Input) -> tuple[Part, ...]:
+    """The parts. Raises ArgumentInvalidError, or StateInvalidError for data that is no JSON."""
+    if isinstance(message, Iterable) and not isinstance(message, str | bytes | Mapping):
+        message = [_part(part, f"content.parts[{index}]") for index, part in enumerate(message)]
+    try:
+        return content_of(message)  # type: ignore[arg-type]  # what it refuses is refused here
+    except ValueError as error:
+        raise ArgumentInvalidError("input", str(error)) from None
+
+
+def _part(part: Any, field: str) -> Any:
+    if not isinstance(part, Mapping):
+        return part
+    kind = part.get("type")
+    try:
+        if kind == "text":
+            return TextPart(part["text"], part_id=part.get("part_id"))
+        if kind == "data":
+            return DataPart(encoded_value(part["data"], f"{field}.data_json"), part_id=part.get("part_id"))
+        if kind in MEDIA_KINDS:
+            return _media(kind, part)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ArgumentInvalidError(field, f"{kind} part: {error}") from None
+    raise ArgumentInvalidError(field, f"a part to send is text, data, {', '.join(sorted(MEDIA_KINDS))}, not {kind!r}")
+
+
+def _media(kind: Any, part: Mapping[str, Any]) -> MediaPart:
+    data = part.get("data")
+    return MediaPart(
+        kind,
+        part["mime_type"],
+        data=b64decode(data, validate=True) if isinstance(data, str) else data,
+        uri=part.get("uri"),
+        file_id=part.get("file_id"),
+        name=part.get("name"),
+        part_id=part.get("part_id"),
+    )

@@ -1,0 +1,120 @@
+"""The verbs of a handle that go on with a run: answers to what it waits for, and the retry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Unpack
+
+from clew_engine import commands, reads
+from clew_engine.answers import Decisions, decisions_of
+from clew_engine.approvals import Decision
+from clew_engine.blocking import blocking, blocking_iterator
+from clew_engine.errors import ResumeInvalidError, ThreadInterruptedError
+from clew_engine.handles import Handle
+from clew_engine.options import Mutation, RunArguments
+from clew_engine.state import encoded_value
+from clew_engine.streams import EventStream, late_stream, replying
+
+
+class RunHandle(Handle):
+    """A handle on a thread whose runs can be gone on with. The `stream` forms give events as they happen, the others a Reply when the attempt has ended."""
+
+    def stream_decide(self, decisions: Decisions, /, **options: Unpack[RunArguments]) -> EventStream:
+        """Decides approvals, all or none, and streams what follows.
+
+        `decisions` is a list of Decision, or a dict from approval ids to True, False, or one choice by name, such as `{"arguments": {…}}`,
+        `{"reject": "why"}` or `{"value": …}`.
+        """
+        return self._decide(decisions_of(decisions), options, options.get("expected_version"))
+
+    def stream_approve(
+        self, *approval_ids: str, arguments: dict[str, Any] | None = None, **options: Unpack[RunArguments]
+    ) -> EventStream:
+        """Approves tool calls, or without ids all that the thread waits for, and streams what follows. One may be given other `arguments`."""
+        return self._decide_each(approval_ids, lambda each: Decision.approve(each, arguments), options)
+
+    def stream_reject(self, reason: str = "", /, *approval_ids: str, **options: Unpack[RunArguments]) -> EventStream:
+        """Rejects tool calls and pauses, or without ids all that the thread waits for, and streams what follows. The model reads the reason."""
+        return self._decide_each(approval_ids, lambda each: Decision.reject(each, reason), options)
+
+    def stream_resume(self, value: Any, /, **options: Unpack[RunArguments]) -> EventStream:
+        """Answers the one pause that the thread waits with, and streams what follows."""
+        text = encoded_value(value, "value_json").decode()
+        return commands.resume(
+            self.storage,
+            self.key,
+            self._programs,
+            text,
+            mutation=_mutation(options, options.get("expected_version"), text),
+            options=self._run_options(options),
+        )
+
+    def stream_retry(self, **options: Unpack[RunArguments]) -> EventStream:
+        """Continues a failed, cancelled or interrupted run where it stopped, and streams what follows. Finished tool calls are not run again."""
+        return commands.retry(
+            self.storage,
+            self.key,
+            self._programs,
+            mutation=_mutation(options, options.get("expected_version")),
+            options=self._run_options(options),
+        )
+
+    decide = replying(stream_decide, "decide", "Decides approvals, all or none. Takes what `stream_decide` takes.")
+    approve = replying(stream_approve, "approve", "Approves tool calls, or without ids all that the thread waits for.")
+    reject = replying(stream_reject, "reject", "Rejects with a reason, or without ids all that the thread waits for.")
+    resume = replying(stream_resume, "resume", "Answers the one pause that the thread waits with.")
+    retry = replying(stream_retry, "retry", "Continues a failed, cancelled or interrupted run where it stopped.")
+
+    stream_decide_sync = blocking_iterator(stream_decide)
+    stream_approve_sync = blocking_iterator(stream_approve)
+    stream_reject_sync = blocking_iterator(stream_reject)
+    stream_resume_sync = blocking_iterator(stream_resume)
+    stream_retry_sync = blocking_iterator(stream_retry)
+    decide_sync = blocking(decide)
+    approve_sync = blocking(approve)
+    reject_sync = blocking(reject)
+    resume_sync = blocking(resume)
+    retry_sync = blocking(retry)
+
+    def _decide(self, answers: Iterable[Decision], options: RunArguments, version: int | None) -> EventStream:
+        given = tuple(answers)
+        return commands.decide(
+            self.storage,
+            self.key,
+            self._programs,
+            given,
+            mutation=_mutation(options, version, repr(given)),
+            options=self._run_options(options),
+        )
+
+    def _decide_each(
+        self, approval_ids: Iterable[str], decide: Callable[[str], Decision], options: RunArguments
+    ) -> EventStream:
+        named = tuple(approval_ids)
+        if named:
+            return self._decide(map(decide, named), options, options.get("expected_version"))
+
+        async def opened() -> EventStream:
+            waiting, read_at = await self._waiting()
+            version = options.get("expected_version")
+            return self._decide(map(decide, waiting), options, read_at if version is None else version)
+
+        return late_stream(opened)
+
+    async def _waiting(self) -> tuple[list[str], int]:
+        """What waits for an answer, and the version that it was read at. Raises what deciding nothing would be refused with."""
+        async with self.storage.calling(self.key):
+            head = await self.storage.backend.threads.get_head(self.key)
+            if head is not None and head.pending:
+                return [record.id for record in head.pending], head.thread.head_version
+            if head is not None:
+                view = await reads.get_thread(self.storage, self.key)
+                if view.run_state is reads.RunState.INTERRUPTED:
+                    raise ThreadInterruptedError(self.id, view.run_id)
+        raise ResumeInvalidError(
+            f"nothing waits for an answer on thread {self.id!r}; its history says what it did", thread_id=self.id
+        )
+
+
+def _mutation(options: RunArguments, expected_version: int | None, body: str = "") -> Mutation:
+    return Mutation(options.get("request_id") or "", expected_version, body.encode())
