@@ -48,7 +48,8 @@ class Body:
     """What a checkpoint's row keeps for the engine.
 
     `next` is the program's continuation. `started` are the calls that this write starts; `waiting` the ids of approvals that a decision left
-    open; `usage` what the run has used (written at its end); `partial` the position of a message that a retry replaces.
+    open; `usage` what the run has used (written at its end); `partial` the position of a message that a retry replaces; `deleted` the ids of
+    messages that the write erased.
     """
 
     next: Mapping[str, Any] = field(default_factory=dict)
@@ -57,6 +58,7 @@ class Body:
     failure: Failure | None = None
     usage: Usage | None = None
     partial: int | None = None
+    deleted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,8 @@ def encode_body(body: Body, messages_hold_calls: bool = False) -> bytes:
         ]
     if body.partial is not None:
         row["p"] = body.partial
+    if body.deleted:
+        row["d"] = body.deleted
     return orjson.dumps(row)
 
 
@@ -169,4 +173,5 @@ def decode_body(row: bytes) -> Body:
         failure=Failure(failure[0], failure[1], failure[2], failure[3]) if failure else None,
         usage=Usage(*data["u"]) if "u" in data else None,
         partial=data.get("p"),
+        deleted=tuple(data.get("d", ())),
     )

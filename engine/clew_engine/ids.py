@@ -33,7 +33,9 @@ def check_id(value: str, field: str) -> str:
 def check_new_message_id(value: str, field: str) -> str:
     """The id itself, when a caller may give it to a message."""
     if _MESSAGE.fullmatch(value):
-        raise IdInvalidError(field, "ids of the form m<digits>.<digits> are the engine's own; choose another, or leave it out")
+        raise IdInvalidError(
+            field, "ids of the form m<digits>.<digits> are the engine's own; choose another, or leave it out"
+        )
     return check_id(value, field)
 
 

@@ -102,6 +102,12 @@ class OpenThread:
 
     async def load_state(self) -> None:
         """Bring the state to memory, and the transcript only where the cache has it."""
+        self.warm()
+        if self._state is None:
+            self._state = await self._storage.backend.threads.get_state(self.key, version=None) or {}
+
+    def warm(self) -> None:
+        """Take transcript and state from the cache where it has them, so that a write does not make them stale."""
         if self._state is not None:
             return
         cached = self._storage.cache.take(self.key, self.uid, self.version)
@@ -109,8 +115,6 @@ class OpenThread:
             self._transcript, self._state = cached
         elif self.head is None:
             self._transcript, self._state = Transcript(), {}
-        else:
-            self._state = await self._storage.backend.threads.get_state(self.key, version=None) or {}
 
     def submit(
         self, draft: Draft, request: RequestRecord | None = None, info: ThreadInfo | None = None
@@ -132,6 +136,7 @@ class OpenThread:
             checkpoint=built.checkpoint,
             info=info,
             messages=built.records,
+            erased=tuple(message.id for message in draft.erased),
             state=draft.state,
             approvals=built.approvals,
             decisions=draft.decisions,
@@ -177,6 +182,8 @@ class OpenThread:
         if self._transcript is not None and draft.fork_of is None:
             for message, record in zip(built.messages, built.records, strict=True):
                 self._transcript.put(message, len(record.body))
+            for message in draft.erased:
+                self._transcript.remove(message.position)
         decided = {decision.approval_id for decision in draft.decisions}
         kept = () if draft.void_approvals else self.pending
         self.pending = tuple(record for record in kept if record.id not in decided) + built.approvals

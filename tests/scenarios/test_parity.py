@@ -38,10 +38,7 @@ ATTRIBUTES = {
     "payload": "in process it holds the engine's own objects; its `type` is compared",
 }
 
-OPTIONS = {
-    clew.Thread: clew.requests.RunArguments,
-    clew_engine.Thread: clew_engine.options.RunArguments,
-}
+OPTIONS = {clew.Thread: clew.requests, clew_engine.Thread: clew_engine.options}
 VERBS = sorted(name for name in dir(clew.Thread) if not name.startswith("_"))
 
 
@@ -49,8 +46,9 @@ def parameters(method: Callable[..., Any], options: Any) -> dict[str, tuple[str,
     """The names of a method's parameters with their kinds and defaults; options that stand together are taken one by one."""
     found: dict[str, tuple[str, Any]] = {}
     for name, each in inspect.signature(method).parameters.items():
-        if each.annotation == "Unpack[RunArguments]":
-            found |= dict.fromkeys(typing.get_type_hints(options), ("KEYWORD_ONLY", None))
+        if str(each.annotation).startswith("Unpack["):
+            together = getattr(options, each.annotation[len("Unpack[") : -1])
+            found |= dict.fromkeys(typing.get_type_hints(together), ("KEYWORD_ONLY", None))
         else:
             found[name] = (each.kind.name, each.default)
     return found

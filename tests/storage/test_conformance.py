@@ -53,6 +53,13 @@ class Forgetful(MemoryThreads):
         return await super().append(write)
 
 
+class Remembering(MemoryThreads):
+    """Erases nothing."""
+
+    async def append(self, write: Write) -> Written:
+        return await super().append(replace(write, erased=()))
+
+
 class Unfenced(MemoryThreads):
     """Lets any epoch write."""
 
@@ -60,7 +67,7 @@ class Unfenced(MemoryThreads):
         return append(self._tables(), write, admitted=True)
 
 
-@pytest.mark.parametrize("broken", [Forgetful, Unfenced])
+@pytest.mark.parametrize("broken", [Forgetful, Remembering, Unfenced])
 def test_the_model_catches_a_broken_backend(broken: type[MemoryThreads]) -> None:
     def make() -> MemoryBackend:
         backend = MemoryBackend()

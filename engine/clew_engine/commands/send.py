@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from clew_engine.attempts import Attempt, Opening
 from clew_engine.calls import INTENTS
 from clew_engine.drafts import Draft, DraftMessage
-from clew_engine.errors import AppMismatchError, ArgumentInvalidError
-from clew_engine.json_text import JsonError, parse_strict
-from clew_engine.messages import DataPart, MediaPart, Part, TextPart, ToolResultPart
+from clew_engine.errors import AppMismatchError
+from clew_engine.messages import Part, TextPart, ToolResultPart
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, NewThread, RunOptions
 from clew_engine.program import Program
 from clew_engine.rules import Command
 from clew_engine.state import check_size, replacing
 from clew_engine.streams import EventStream
+from clew_engine.user_messages import check_message
 from clew_engine.verdicts import rule
 from clew_storage import Source, Status, ThreadInfo, ThreadKey
 from clew_storage.state_changes import apply
@@ -36,7 +36,7 @@ def send(
     options: RunOptions,
 ) -> EventStream:
     """Run one turn: a new one, or the first of its thread."""
-    check_input(content)
+    check_message(content)
     check_size(values, storage.tuning.state_limit)
 
     def opening(thread: OpenThread) -> Opening:
@@ -58,20 +58,6 @@ def send(
         return Opening(draft, program, info)
 
     return Attempt(storage, key, "send", opening, mutation, options).stream()
-
-
-def check_input(content: tuple[Part, ...]) -> None:
-    """Raises ArgumentInvalidError for a message that says nothing, or what no user says."""
-    if all(isinstance(part, TextPart) and not part.text for part in content):
-        raise ArgumentInvalidError("input", "a message needs some content")
-    for index, part in enumerate(content):
-        if not isinstance(part, TextPart | MediaPart | DataPart):
-            raise ArgumentInvalidError(f"input.parts[{index}]", f"a user's message holds no {type(part).__name__}")
-        if isinstance(part, DataPart):
-            try:
-                parse_strict(part.data)
-            except JsonError as error:
-                raise ArgumentInvalidError(f"input.parts[{index}].data_json", str(error)) from None
 
 
 def check_app(thread: OpenThread, app: str) -> None:

@@ -14,6 +14,7 @@ from clew_engine.storage import Storage
 from clew_server.rpc.served_apps import ServedApps
 from clew_server.rpc.tenants import tenant_of
 from clew_server.rpc.wire.checkpoints import to_checkpoint
+from clew_server.rpc.wire.content import new_message_of, part_of
 from clew_server.rpc.wire.messages import to_message
 from clew_server.rpc.wire.options import mutation_of, write_options_of
 from clew_server.rpc.wire.threads import change_of, filter_of, state_update_of, to_thread
@@ -129,6 +130,7 @@ class ThreadService(ThreadServiceServicer):
                 newest_first=request.order == pb.MESSAGE_ORDER_NEWEST_FIRST,
                 size=request.page_size,
                 token=request.page_token,
+                search=request.search,
             )
         return pb.ListMessagesResponse(
             messages=[to_message(message, reasoning=request.include_reasoning) for message in page.items],
@@ -142,6 +144,54 @@ class ThreadService(ThreadServiceServicer):
         async with self._storage.calling(key):
             message, version = await reads.get_message(self._storage, key, request.message_id)
         return pb.GetMessageResponse(message=to_message(message, reasoning=request.include_reasoning), version=version)
+
+    async def AppendMessages(self, request: pb.AppendMessagesRequest, context: Context) -> pb.AppendMessagesResponse:
+        """Adds messages at the end."""
+        key = _key(request, context)
+        if request.app:
+            self._apps.program(request.app)
+        async with self._storage.calling(key):
+            checkpoint, ids = await commands.append_messages(
+                self._storage,
+                key,
+                [new_message_of(message) for message in request.messages],
+                force=request.force,
+                app=request.app,
+                mutation=mutation_of(request),
+                options=write_options_of(request, context),
+            )
+        return pb.AppendMessagesResponse(checkpoint=to_checkpoint(checkpoint), message_ids=ids)
+
+    async def UpdateMessage(self, request: pb.UpdateMessageRequest, context: Context) -> pb.UpdateMessageResponse:
+        """Changes a message in its place."""
+        key = _key(request, context)
+        async with self._storage.calling(key):
+            checkpoint = await commands.update_message(
+                self._storage,
+                key,
+                request.message_id,
+                tuple(map(part_of, request.content)) or None,
+                request.metadata_json.encode() if request.HasField("metadata_json") else None,
+                force=request.force,
+                mutation=mutation_of(request),
+                options=write_options_of(request, context),
+            )
+        return pb.UpdateMessageResponse(checkpoint=to_checkpoint(checkpoint))
+
+    async def DeleteMessage(self, request: pb.DeleteMessageRequest, context: Context) -> pb.DeleteMessageResponse:
+        """Deletes a message for good."""
+        key = _key(request, context)
+        async with self._storage.calling(key):
+            checkpoint, ids = await commands.delete_message(
+                self._storage,
+                key,
+                request.message_id,
+                self._apps.program,
+                force=request.force,
+                mutation=mutation_of(request),
+                options=write_options_of(request, context),
+            )
+        return pb.DeleteMessageResponse(checkpoint=to_checkpoint(checkpoint), message_ids=ids)
 
 
 def _key(request: Any, context: Context) -> ThreadKey:
