@@ -1,7 +1,8 @@
 """Durable threads for agents and workflows: write agents here, run them in process, or serve them with `clew serve`."""
 
-from clew_engine.agents import Agent, AppInfo
+from clew_engine.agents import Agent
 from clew_engine.approvals import Approval, ApprovalKind, Choice, Decision
+from clew_engine.apps import App, AppInfo
 from clew_engine.checkpoints import Checkpoint, Failure
 from clew_engine.errors import ClewError
 from clew_engine.events import Event
@@ -15,9 +16,17 @@ from clew_engine.storage import Storage
 from clew_engine.thread_info import ThreadInfo, ThreadRun
 from clew_engine.threads import Thread
 from clew_engine.tools import Tool, ToolContext, tool
+from clew_engine.workflows.app import WorkflowApp, WorkflowThread
+from clew_engine.workflows.graph import END
+from clew_engine.workflows.node_context import PauseRejectedError, StepFailedError, pause, step, step_sync
+from clew_engine.workflows.reducers import append, merge
+from clew_engine.workflows.results import Result
+from clew_engine.workflows.workflow import Workflow
 
 __all__ = [
+    "END",
     "Agent",
+    "App",
     "AppInfo",
     "Approval",
     "ApprovalKind",
@@ -33,9 +42,12 @@ __all__ = [
     "OfflineModel",
     "OnBusy",
     "OnDisconnect",
+    "PauseRejectedError",
     "Reply",
+    "Result",
     "RunOptions",
     "StateView",
+    "StepFailedError",
     "Storage",
     "Thread",
     "ThreadInfo",
@@ -43,6 +55,14 @@ __all__ = [
     "Tool",
     "ToolContext",
     "Tuning",
+    "Workflow",
+    "WorkflowApp",
+    "WorkflowThread",
+    "append",
+    "merge",
     "open_model",
+    "pause",
+    "step",
+    "step_sync",
     "tool",
 ]

@@ -26,6 +26,7 @@ from clew_engine.state import StateView, encode_values, replacing
 from clew_engine.tools import Tool, ToolArgumentError
 from clew_engine.transcripts import Transcript
 from clew_engine.typed_state import StateCheck
+from clew_engine.user_messages import check_message
 from clew_storage import Source, Status
 from clew_storage.state_changes import apply
 
@@ -52,9 +53,18 @@ class AgentProgram:
     approval_ttl_s: float | None
     settings: ModelSettings | None
 
+    @property
+    def kind(self) -> str:
+        """See the protocol."""
+        return "agent"
+
     def begin(self) -> Mapping[str, Any]:
         """A turn begins with the model."""
         return MODEL
+
+    def check_input(self, content: Sequence[Part]) -> None:
+        """Raises ArgumentInvalidError for no message, or one that no user says."""
+        check_message(content)
 
     def check_state(self, state: Mapping[str, bytes]) -> None:
         """Raises StateInvalidError when the state does not fit the declared type."""
@@ -106,17 +116,23 @@ class AgentProgram:
             return ()
         return plan_calls(transcript.open_calls(), continuation, self.tools, self.gated).questions
 
-    def once_calls(self, continuation: Mapping[str, Any], transcript: Transcript) -> frozenset[str]:
-        """Open calls of tools that are declared `once`."""
+    def may_have_started(self, continuation: Mapping[str, Any], transcript: Transcript) -> bool:
+        """Whether a call of a tool that is declared `once` is open."""
+        return bool(self._once_calls(continuation, transcript))
+
+    def meet_started(
+        self, continuation: Mapping[str, Any], transcript: Transcript, step: int, started: frozenset[str]
+    ) -> Mapping[str, Any]:
+        """Started calls become intents without a record."""
+        met = self._once_calls(continuation, transcript) & started
+        intents = sorted({*continuation.get(INTENTS, ()), *met})
+        return {**continuation, INTENTS: intents} if intents else continuation
+
+    def _once_calls(self, continuation: Mapping[str, Any], transcript: Transcript) -> frozenset[str]:
         if continuation.get("do") != "tools":
             return frozenset()
         calls = (call for _, call in transcript.open_calls())
         return frozenset(call.id for call in calls if call.name in self.tools and self.tools[call.name].once)
-
-    def meet_started(self, continuation: Mapping[str, Any], started: frozenset[str]) -> Mapping[str, Any]:
-        """Started calls become intents without a record."""
-        intents = sorted({*continuation.get(INTENTS, ()), *started})
-        return {**continuation, INTENTS: intents} if intents else continuation
 
     async def close(self) -> None:
         """Close the model's connections."""
@@ -201,7 +217,7 @@ class AgentProgram:
                 await run.work(asyncio.sleep(max(backoff, error.retry_after_s or 0.0)))
 
     def _message(self, run: Run, response: ModelResponse, number: int) -> tuple[DraftMessage, tuple[ToolCallPart, ...]]:
-        content = _minted(response.content, run.thread.version + 1, response)
+        content = minted(response.content, f"call_{run.thread.version + 1}", response)
         calls = tuple(part for part in content if isinstance(part, ToolCallPart))
         return DraftMessage(
             role="assistant",
@@ -254,9 +270,9 @@ async def _authors_own(run: Run, what: str, function: Any, view: StateView) -> A
         raise RunStopped(Failure("tool_failed", message, retryable=True)) from error
 
 
-def _minted(content: tuple[Part, ...], version: int, response: ModelResponse) -> tuple[Part, ...]:
-    """The content with call ids of our own: providers' repeat, or break another provider's pattern."""
-    minted: list[Part] = []
+def minted(content: tuple[Part, ...], prefix: str, response: ModelResponse) -> tuple[Part, ...]:
+    """The content with call ids of our own, as `ids.call_id` makes them: providers' repeat, or break another's pattern."""
+    ours: list[Part] = []
     number = 0
     for part in content:
         if isinstance(part, ToolCallPart):
@@ -264,11 +280,11 @@ def _minted(content: tuple[Part, ...], version: int, response: ModelResponse) ->
             if part.id:
                 own = provider or Provider(name=response.provider.name if response.provider else response.model)
                 provider = replace(own, id=own.id or part.id)
-            minted.append(replace(part, id=ids.call_id(version, number), provider=provider))
+            ours.append(replace(part, id=f"{prefix}_{number}", provider=provider))
             number += 1
         else:
-            minted.append(part)
-    return tuple(minted)
+            ours.append(part)
+    return tuple(ours)
 
 
 def _with_message(run: Run, state: Mapping[str, bytes], message: DraftMessage) -> StateView:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
 from clew_engine.agent_program import AgentProgram
+from clew_engine.apps import AppInfo
 from clew_engine.blocking import blocking
 from clew_engine.errors import ArgumentInvalidError, ThreadSuspendedError
 from clew_engine.ids import check_id
@@ -38,20 +38,6 @@ class Hook(Protocol):
 
     def after_step(self, state: StateView) -> Mapping[str, Any] | None | Awaitable[Mapping[str, Any] | None]:
         """After it answered; `state["messages"]` ends with its message."""
-
-
-@dataclass(frozen=True, slots=True)
-class AppInfo:
-    """What an app is to those who call it. The schemas are JSON Schema."""
-
-    name: str
-    kind: str
-    description: str
-    model: str
-    tools: tuple[Tool, ...]
-    gated: frozenset[str]
-    input_schema: Mapping[str, Any]
-    state_schema: Mapping[str, Any]
 
 
 class Agent:

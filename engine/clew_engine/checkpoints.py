@@ -43,13 +43,16 @@ class Call:
     args: str
 
 
+Memo = tuple[str, str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Body:
     """What a checkpoint's row keeps for the engine.
 
     `next` is the program's continuation. `started` are the calls that this write starts; `waiting` the ids of approvals that a decision left
-    open; `usage` what the run has used (written at its end); `partial` the position of a message that a retry replaces; `deleted` the ids of
-    messages that the write erased.
+    open; `usage` what the run has used (written at its end); `partial` the position of a message that a retry replaces; `memos` what was done
+    within the step under way, as (node, key, JSON); `deleted` the ids of messages that the write erased.
     """
 
     next: Mapping[str, Any] = field(default_factory=dict)
@@ -58,6 +61,7 @@ class Body:
     failure: Failure | None = None
     usage: Usage | None = None
     partial: int | None = None
+    memos: tuple[Memo, ...] = ()
     deleted: tuple[str, ...] = ()
 
 
@@ -124,6 +128,11 @@ def view_checkpoint(thread_id: str, uid: str, record: CheckpointRecord, body: Bo
     )
 
 
+def step_id(node: str, key: str, step: int) -> str:
+    """The id of what a node did under a key within a step; where an intent was recorded, its key is the step's own."""
+    return f"{node}/{key}@{step}"
+
+
 def next_names(continuation: Mapping[str, Any]) -> tuple[str, ...]:
     """What the continuation goes on with, by name: `model`, `tools`, or a workflow's nodes."""
     step = continuation.get("do")
@@ -155,6 +164,8 @@ def encode_body(body: Body, messages_hold_calls: bool = False) -> bytes:
         ]
     if body.partial is not None:
         row["p"] = body.partial
+    if body.memos:
+        row["m"] = body.memos
     if body.deleted:
         row["d"] = body.deleted
     return orjson.dumps(row)
@@ -173,5 +184,6 @@ def decode_body(row: bytes) -> Body:
         failure=Failure(failure[0], failure[1], failure[2], failure[3]) if failure else None,
         usage=Usage(*data["u"]) if "u" in data else None,
         partial=data.get("p"),
+        memos=tuple((node, key, text) for node, key, text in data.get("m", ())),
         deleted=tuple(data.get("d", ())),
     )

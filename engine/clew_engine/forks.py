@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clew_engine.approvals import Approval, Question, view_approval
-from clew_engine.checkpoints import Failure, decode_body
+from clew_engine.checkpoints import Failure, decode_body, step_id
 from clew_engine.drafts import Draft
 from clew_engine.log_events import view_message
 from clew_engine.program import Program
@@ -35,11 +35,10 @@ async def fork_draft(
     body = decode_body(target.body)
     records = await storage.backend.messages.list_messages(key, at_version=target.version)
     transcript = Transcript(map(view_message, records))
-    once = program.once_calls(body.next, transcript)
     continuation = body.next
-    if once and target.version < head_version:
+    if target.version < head_version and program.may_have_started(continuation, transcript):
         started = await _started_after(storage, key, uid, target.version)
-        continuation = program.meet_started(body.next, once & started)
+        continuation = program.meet_started(continuation, transcript, target.step, started)
     questions = await _questions(storage, key, uid, target, program, transcript)
     # A thread that waits for nothing could not be answered: it is failed then, and a retry asks or goes on.
     failed = target.status is Status.IN_PROGRESS or (target.status is Status.SUSPENDED and not questions)
@@ -68,7 +67,9 @@ async def _started_after(storage: Storage, key: ThreadKey, uid: str, version: in
         for entry in entries:
             version = entry.checkpoint.version
             if entry.checkpoint.source is Source.INTENT:
-                started.update(call.id for call in decode_body(entry.checkpoint.body).started)
+                body = decode_body(entry.checkpoint.body)
+                started.update(call.id for call in body.started)
+                started.update(step_id(node, key, entry.checkpoint.step) for node, key, _ in body.memos)
 
 
 async def _questions(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from clew_engine.approvals import Approval, Decision, Question
 from clew_engine.checkpoints import Call
+from clew_engine.messages import Part
 from clew_engine.options import Limits
 from clew_engine.transcripts import Transcript
 
@@ -23,6 +24,11 @@ class Program(Protocol):
         ...
 
     @property
+    def kind(self) -> str:
+        """`agent` for one that takes messages, `workflow` for one that takes values."""
+        ...
+
+    @property
     def limits(self) -> Limits:
         """What an attempt may use when the caller does not say less."""
         ...
@@ -34,6 +40,10 @@ class Program(Protocol):
 
     def begin(self) -> Mapping[str, Any]:
         """The continuation of a new turn."""
+        ...
+
+    def check_input(self, content: Sequence[Part]) -> None:
+        """Raises ArgumentInvalidError for a message where none is taken, or none where one is needed."""
         ...
 
     def check_state(self, state: Mapping[str, bytes]) -> None:
@@ -60,12 +70,17 @@ class Program(Protocol):
         """What a run that is suspended here waits for, read off the continuation alone."""
         ...
 
-    def once_calls(self, continuation: Mapping[str, Any], transcript: Transcript) -> frozenset[str]:
-        """Ids of the open calls that must not be started again by themselves."""
+    def may_have_started(self, continuation: Mapping[str, Any], transcript: Transcript) -> bool:
+        """Whether something is open here that must not be started again by itself."""
         ...
 
-    def meet_started(self, continuation: Mapping[str, Any], started: frozenset[str]) -> Mapping[str, Any]:
-        """The continuation that knows these calls as started, with an outcome that nobody recorded."""
+    def meet_started(
+        self, continuation: Mapping[str, Any], transcript: Transcript, step: int, started: frozenset[str]
+    ) -> Mapping[str, Any]:
+        """The continuation that knows which of its open calls were started elsewhere, with an outcome that it cannot know.
+
+        `started` are ids of calls, and of a workflow's steps as `step_id` makes them.
+        """
         ...
 
     async def close(self) -> None:

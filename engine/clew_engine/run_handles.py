@@ -1,4 +1,4 @@
-"""The verbs of a handle that go on with a run: answers to what it waits for, and the retry."""
+"""The verbs of a handle that go on with a run, as streams: answers to what it waits for, and the retry."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, Unpack
 from clew_engine import commands, reads
 from clew_engine.answers import Decisions, decisions_of
 from clew_engine.approvals import Decision
-from clew_engine.blocking import blocking, blocking_iterator
+from clew_engine.blocking import blocking_iterator
 from clew_engine.edit_handles import EditHandle
 from clew_engine.errors import ResumeInvalidError, ThreadInterruptedError
 from clew_engine.options import Mutation, RunArguments
 from clew_engine.state import encoded_value
-from clew_engine.streams import EventStream, late_stream, replying
+from clew_engine.streams import EventStream, late_stream
 
 
 class RunHandle(EditHandle):
-    """A handle on a thread whose runs can be gone on with. The `stream` forms give events as they happen, the others a Reply when the attempt has ended."""
+    """A handle on a thread whose runs can be gone on with. These forms give events as they happen; what a run hands back is its subclasses'."""
 
     def stream_decide(self, decisions: Decisions, /, **options: Unpack[RunArguments]) -> EventStream:
         """Decides approvals, all or none, and streams what follows.
@@ -59,22 +59,11 @@ class RunHandle(EditHandle):
             options=self._run_options(options),
         )
 
-    decide = replying(stream_decide, "decide", "Decides approvals, all or none. Takes what `stream_decide` takes.")
-    approve = replying(stream_approve, "approve", "Approves tool calls, or without ids all that the thread waits for.")
-    reject = replying(stream_reject, "reject", "Rejects with a reason, or without ids all that the thread waits for.")
-    resume = replying(stream_resume, "resume", "Answers the one pause that the thread waits with.")
-    retry = replying(stream_retry, "retry", "Continues a failed, cancelled or interrupted run where it stopped.")
-
     stream_decide_sync = blocking_iterator(stream_decide)
     stream_approve_sync = blocking_iterator(stream_approve)
     stream_reject_sync = blocking_iterator(stream_reject)
     stream_resume_sync = blocking_iterator(stream_resume)
     stream_retry_sync = blocking_iterator(stream_retry)
-    decide_sync = blocking(decide)
-    approve_sync = blocking(approve)
-    reject_sync = blocking(reject)
-    resume_sync = blocking(resume)
-    retry_sync = blocking(retry)
 
     def _decide(self, answers: Iterable[Decision], options: RunArguments, version: int | None) -> EventStream:
         given = tuple(answers)

@@ -62,5 +62,24 @@ class Thread(RunHandle):
 
     send = replying(stream, "send", "Sends a message and runs its turn. Takes what `stream` takes.")
 
+    decide = replying(
+        RunHandle.stream_decide, "decide", "Decides approvals, all or none. Takes what `stream_decide` takes."
+    )
+    approve = replying(
+        RunHandle.stream_approve, "approve", "Approves tool calls, or without ids all that the thread waits for."
+    )
+    reject = replying(
+        RunHandle.stream_reject, "reject", "Rejects with a reason, or without ids all that the thread waits for."
+    )
+    resume = replying(RunHandle.stream_resume, "resume", "Answers the one pause that the thread waits with.")
+    retry = replying(
+        RunHandle.stream_retry, "retry", "Continues a failed, cancelled or interrupted run where it stopped."
+    )
+
     stream_sync = blocking_iterator(stream)
     send_sync = blocking(send)
+    decide_sync = blocking(decide)
+    approve_sync = blocking(approve)
+    reject_sync = blocking(reject)
+    resume_sync = blocking(resume)
+    retry_sync = blocking(retry)

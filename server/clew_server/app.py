@@ -1,4 +1,4 @@
-"""A server: agents on a storage, behind the contract. Everything is put together here, and nowhere else."""
+"""A server: agents and workflows on a storage, behind the contract. Everything is put together here, and nowhere else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from clew.v1 import (
     run_service_pb2_grpc,
     thread_service_pb2_grpc,
 )
-from clew_engine.agents import Agent
+from clew_engine.apps import App
 from clew_engine.options import OnBusy, Tuning
 from clew_engine.storage import Storage
 from clew_server.listening import listen
@@ -64,17 +64,17 @@ def open_storage(settings: Settings) -> Storage:
 
 
 class Server:
-    """Serves agents. It closes the storage that it opened itself, and leaves one that it was given."""
+    """Serves agents and workflows. It closes the storage that it opened itself, and leaves one that it was given."""
 
-    def __init__(self, agents: Sequence[Agent], settings: Settings, storage: Storage | None = None) -> None:
+    def __init__(self, apps: Sequence[App], settings: Settings, storage: Storage | None = None) -> None:
         self.settings = settings
         self.storage = storage or open_storage(settings)
-        self.apps = ServedApps(agents)
+        self.apps = ServedApps(apps)
         self.address = ""
         self.port = 0
         self._owns_storage = storage is None
-        for agent in agents:
-            self.storage.know(agent.program)
+        for app in apps:
+            self.storage.know(app.program)
         self._health = health.aio.HealthServicer()
         self._server = self._assembled()
         self._upkeep: asyncio.Task[None] | None = None

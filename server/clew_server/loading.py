@@ -1,4 +1,4 @@
-"""Finds the agents that a command names: in a file, in a module, or one of a module's."""
+"""Finds the apps (agents and compiled workflows) that a command names: in a file, in a module, or one of a module's."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from pathlib import Path
 from types import ModuleType
 
 from clew_engine.agents import Agent
+from clew_engine.apps import App
+from clew_engine.workflows.app import WorkflowApp
+from clew_engine.workflows.workflow import Workflow
 
 
 class LoadError(Exception):
@@ -21,9 +24,9 @@ class LoadError(Exception):
         self.trace = trace
 
 
-def load(targets: Sequence[str]) -> list[Agent]:
-    """Every agent of the targets, each once. Raises LoadError, also where two have one name."""
-    found: dict[str, tuple[Agent, str]] = {}
+def load(targets: Sequence[str]) -> list[App]:
+    """Every app of the targets, each once. Raises LoadError, also where two have one name."""
+    found: dict[str, tuple[App, str]] = {}
     for target in targets:
         for agent in _agents(target):
             known, place = found.setdefault(agent.name, (agent, target))
@@ -35,13 +38,13 @@ def load(targets: Sequence[str]) -> list[Agent]:
     return [agent for agent, _ in found.values()]
 
 
-def _agents(target: str) -> list[Agent]:
+def _agents(target: str) -> list[App]:
     place, _, attribute = target.partition(":")
     module = _from_file(Path(place)) if place.endswith(".py") or "/" in place else _from_name(place)
     if attribute:
         named = getattr(module, attribute, None)
-        if not isinstance(named, Agent):
-            what = "is not there" if named is None else f"is a {type(named).__name__}, and no Agent"
+        if not isinstance(named, Agent | WorkflowApp):
+            what = "is not there" if named is None else _other(named)
             raise LoadError(f"{target}: {attribute} {what}; {place} has {_listed(module)}")
         return [named]
     agents = _of(module)
@@ -52,13 +55,19 @@ def _agents(target: str) -> list[Agent]:
     return agents
 
 
-def _of(module: ModuleType) -> list[Agent]:
-    unique = {id(value): value for value in vars(module).values() if isinstance(value, Agent)}
+def _other(value: object) -> str:
+    if isinstance(value, Workflow):
+        return "is a Workflow that is not compiled; serve what its compile() gives"
+    return f"is a {type(value).__name__}, and no Agent"
+
+
+def _of(module: ModuleType) -> list[App]:
+    unique = {id(value): value for value in vars(module).values() if isinstance(value, Agent | WorkflowApp)}
     return list(unique.values())
 
 
 def _listed(module: ModuleType) -> str:
-    names = [name for name, value in vars(module).items() if isinstance(value, Agent)]
+    names = [name for name, value in vars(module).items() if isinstance(value, Agent | WorkflowApp)]
     return f"these agents: {', '.join(names)}" if names else "no agents"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import clew
 from tests.faults import plans
-from tests.faults.process import ROOT, Gone
+from tests.faults.process import ROOT, RUNNING, Gone
 from tests.scenarios.over_grpc import ClientThread
 from tests.scenarios.world import Handle
 
@@ -54,6 +54,7 @@ class ServedProcess:
                 env=whole,
                 cwd=ROOT,
             )
+        RUNNING.add(self._child.pid)
         assert self._child.stdout is not None
         if not await self._child.stdout.readline():
             raise Gone((self._folder / "errors").read_text())
@@ -73,6 +74,7 @@ class ServedProcess:
         while await self._child.stdout.readline():
             pass
         await self._child.wait()
+        RUNNING.discard(self._child.pid)
 
     async def hang_up(self) -> None:
         """Let the client's connection go, when all its streams have ended."""

@@ -9,6 +9,7 @@ import grpc
 import pytest
 
 from clew.v1.approval_service_pb2 import ListApprovalsRequest, WatchApprovalsRequest
+from clew.v1.checkpoint_service_pb2 import ListCheckpointsRequest, RewindRequest
 from clew.v1.message_pb2 import MediaPart, Part, TextPart
 from clew.v1.run_service_pb2 import Content, DecideRequest, Decision, SendRequest, WatchRequest
 from clew.v1.thread_service_pb2 import (
@@ -69,6 +70,21 @@ async def test_the_largest_reply_comes_without_its_message_and_can_be_read() -> 
         assert found.message.content[0].text.text == text
         replayed = await events_of(served.runs.Watch(WatchRequest(thread_id="t")))
         assert replayed[-1] == events[-1]
+
+
+async def test_lists_of_checkpoints_are_paged_by_bytes() -> None:
+    agent = Agent("fails", model=OfflineModel([otherwise.fail("model_rejected", "🙁" * 4000)]))
+    async with serving([agent]) as served:
+        events = await events_of(served.runs.Send(SendRequest(thread_id="t", text="hi")))
+        newest = f"{events[-1].thread_uid}.{events[-1].version}"
+        for _ in range(140):
+            request = RewindRequest(thread_id="t", checkpoint_id=newest)
+            newest = (await served.checkpoints.Rewind(request)).checkpoint.id
+        page = await served.checkpoints.ListCheckpoints(ListCheckpointsRequest(thread_id="t", page_size=200))
+        assert 1 * MIB < page.ByteSize() < 3 * MIB
+        rest = ListCheckpointsRequest(thread_id="t", page_size=200, page_token=page.next_page_token)
+        found = [*page.checkpoints, *(await served.checkpoints.ListCheckpoints(rest)).checkpoints]
+        assert [each.version for each in found] == [*range(142, 0, -1)]
 
 
 async def test_lists_of_messages_are_paged_by_bytes() -> None:

@@ -156,6 +156,7 @@ def test_a_written_checkpoint_leaves_the_results_to_the_calls_that_finished() ->
     assert [message.id for message in written.messages] == ["m3.0"]
     assert written.parent_version == 2
     assert written.checkpoint.failure_code
+    assert (written.checkpoint.failure_message, written.checkpoint.retryable) == ("no more", True)
     finished = to_event(an_event(events.ToolCallFinished("c", "look_up", "done", RESULT))).tool_call_finished
     assert finished.message == to_message(RESULT)
 

@@ -19,7 +19,7 @@ from clew.v1 import (
     run_service_pb2_grpc,
     thread_service_pb2_grpc,
 )
-from clew_engine import Agent, Storage
+from clew_engine import App, Storage
 from clew_server.app import Server
 from clew_server.settings import Settings
 
@@ -53,13 +53,13 @@ class Served(Stubs):
 
 @asynccontextmanager
 async def serving(
-    agents: Sequence[Agent], storage: str | Storage = "memory://", **settings: Any
+    apps: Sequence[App], storage: str | Storage = "memory://", **settings: Any
 ) -> AsyncGenerator[Served, None]:
-    """A server of these agents. A storage that is given as such stays open afterwards."""
+    """A server of these apps. A storage that is given as such stays open afterwards."""
     given = storage if isinstance(storage, Storage) else None
     url = None if given else storage
     told = Settings.read({"host": "127.0.0.1", "port": 0, "storage": url, "grace": 1.0, **settings})
-    server = await Server(agents, told, given).start()
+    server = await Server(apps, told, given).start()
     try:
         async with grpc.aio.insecure_channel(server.address, options=CHANNEL_OPTIONS) as channel:
             yield Served(**stubs_on(channel).__dict__, server=server, target=server.address)

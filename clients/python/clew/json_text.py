@@ -11,6 +11,7 @@ from clew.errors import StateInvalidError
 def encode_json(value: Any, field: str) -> str:
     """The value as JSON text. Raises StateInvalidError, naming the field, for what JSON cannot say (NaN, half of a surrogate pair, an object)."""
     try:
+        _check_keys(value)
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
@@ -34,3 +35,15 @@ def decode_json(text: str | bytes, empty: Any = None) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text if isinstance(text, str) else text.decode(errors="replace")
+
+
+def _check_keys(value: Any) -> None:
+    """Raises TypeError for keys that are no text: json would send them as text, and they would come back as another thing."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"the key {key!r} is no text")
+            _check_keys(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            _check_keys(inner)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from clew.errors import ArgumentInvalidError
 from clew.json_text import encode_object
 from clew.messages import content_of
 from clew.options import Limits, OnBusy, new_request_id, run_options
@@ -86,12 +87,12 @@ def send_request(
         options=frame.options,
     )
     if isinstance(message, str):
-        request.text = message
+        request.text = _text(message)
     elif isinstance(message, Mapping):
         request.input_json = encode_object(dict(message), "input_json").encode()
     else:
         request.content.SetInParent()
-        request.content.parts.extend(content_of(message))
+        request.content.parts.extend(content_of(_parts(message)))
     values = dict(state)
     if user_id is not None:
         request.user_id = str(user_id)
@@ -112,3 +113,20 @@ def decide_request(frame: Frame, decisions: Sequence[pb.Decision], read_at: int 
         expected_version=read_at if frame.expected_version is None else frame.expected_version,
         options=frame.options,
     )
+
+
+def _parts(message: Any) -> Sequence[Mapping[str, Any]]:
+    if isinstance(message, Sequence):
+        return message
+    kind = type(message).__name__
+    raise ArgumentInvalidError(
+        f"input: a text, a list of parts or a dict is due here, not {kind}", metadata={"field": "input"}
+    )
+
+
+def _text(message: str) -> str:
+    try:
+        message.encode()
+    except UnicodeEncodeError:
+        raise ArgumentInvalidError("input: text with half of a surrogate pair", metadata={"field": "input"}) from None
+    return message

@@ -15,7 +15,6 @@ from clew_engine.program import Program
 from clew_engine.rules import Command
 from clew_engine.state import check_size, replacing
 from clew_engine.streams import EventStream
-from clew_engine.user_messages import check_message
 from clew_engine.verdicts import rule
 from clew_storage import Source, Status, ThreadInfo, ThreadKey
 from clew_storage.state_changes import apply
@@ -36,18 +35,18 @@ def send(
     options: RunOptions,
 ) -> EventStream:
     """Run one turn: a new one, or the first of its thread."""
-    check_message(content)
+    program.check_input(content)
     check_size(values, storage.tuning.state_limit)
 
     def opening(thread: OpenThread) -> Opening:
         rule(thread, Command.SEND)
         check_app(thread, program.name)
         program.check_state(apply(thread.state, change) if (change := replacing(values)) else thread.state)
-        user = DraftMessage("user", content)
+        said = (DraftMessage("user", content),) if content else ()
         draft = Draft(
             Source.INPUT,
             next=program.begin(),
-            messages=(*closing_messages(thread), user),
+            messages=(*closing_messages(thread), *said),
             state=replacing(values),
             step=0,
             new_run=True,

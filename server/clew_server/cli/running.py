@@ -19,7 +19,7 @@ import structlog
 import typer
 from rich.console import Console
 
-from clew_engine.agents import Agent
+from clew_engine.apps import App
 from clew_engine.errors import ClewError
 from clew_server import logs
 from clew_server.app import Server
@@ -38,8 +38,7 @@ def run(
     try:
         settings = Settings.read(flags, config)
         logs.set_up(settings.log_format, settings.log_level)
-        agents = load(targets)
-        _run(_serve(agents, settings, port_file, as_json))
+        _run(_serve(load(targets), settings, port_file, as_json))
     except pydantic.ValidationError as error:
         _fail("\n".join(_told(each) for each in error.errors()))
     except LoadError as error:
@@ -51,8 +50,8 @@ def run(
         _fail(str(error))
 
 
-async def _serve(agents: Sequence[Agent], settings: Settings, port_file: Path | None, as_json: bool) -> None:
-    server = await Server(agents, settings).start()
+async def _serve(apps: Sequence[App], settings: Settings, port_file: Path | None, as_json: bool) -> None:
+    server = await Server(apps, settings).start()
     stopping: set[asyncio.Task[None]] = set()
 
     def stop() -> None:

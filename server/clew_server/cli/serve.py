@@ -1,4 +1,4 @@
-"""`clew serve`: the agents of a module or file behind the contract."""
+"""`clew serve`: the agents and workflows of a module or file behind the contract."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def serve(
         Path | None, typer.Option(help="A file of settings; clew.toml where there is one.", rich_help_panel=_MORE)
     ] = None,
 ) -> None:
-    """Serve agents over gRPC, until SIGTERM or Ctrl-C. A second one stops at once.
+    """Serve agents and workflows over gRPC, until SIGTERM or Ctrl-C. A second one stops at once.
 
     Every option is also a setting: in the environment (CLEW_PORT=…), or in clew.toml (port = …). Flags go before the environment before the file.
 

@@ -11,7 +11,7 @@ from grpc.aio import ServicerContext
 from clew.v1 import run_service_pb2 as pb
 from clew.v1.run_service_pb2_grpc import RunServiceServicer
 from clew_engine import commands
-from clew_engine.errors import ResumeInvalidError, StreamCutError
+from clew_engine.errors import ArgumentInvalidError, ResumeInvalidError, StreamCutError
 from clew_engine.options import NewThread
 from clew_engine.state import parse_state
 from clew_engine.stateless import send_stateless
@@ -119,9 +119,12 @@ class RunService(RunServiceServicer):
     async def _sent(self, request: pb.SendRequest, context: ServicerContext[Any, Any]) -> EventStream:
         key = _key(request, context)
         options = run_options_of(request.options, context)
-        content, values = content_of(request), parse_state(request.state_json)
+        content = content_of(request)
+        values = parse_state(request.input_json, "input_json") | parse_state(request.state_json)
         async with self._storage.calling(key):
             program = await self._apps.program_for(self._storage, key if request.thread_id else None, request.app)
+        if request.WhichOneof("input") == "input_json" and program.kind == "agent":
+            raise ArgumentInvalidError("input_json", f"{program.name!r} is an agent, which takes `text` or `content`")
         if not request.thread_id:
             return send_stateless(self._storage, program, content, values, options=options)
         return commands.send(

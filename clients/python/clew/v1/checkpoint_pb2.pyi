@@ -147,7 +147,7 @@ class Checkpoint(_message.Message):
     source: Global___CheckpointSource.ValueType
     """What wrote it."""
     step: _builtins.int
-    """Steps of this attempt so far: answers of the model in an agent, rounds of nodes in a workflow."""
+    """Steps of the run so far, over all its attempts: answers of the model in an agent, rounds of nodes in a workflow."""
     failure_code: _error_pb2.FailureCode.ValueType
     """Why it failed; only where the status is CHECKPOINT_STATUS_FAILED."""
     failure_message: _builtins.str

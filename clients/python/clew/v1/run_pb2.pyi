@@ -142,7 +142,9 @@ class Limits(_message.Message):
 
     @_builtins.property
     def tool_timeout(self) -> _duration_pb2.Duration:
-        """Time for each tool call. Going over fails the call and not the run."""
+        """Time for each tool call. A tool's own timeout fails its call; this limit, like the others, fails the run, and Retry runs the
+        call again.
+        """
 
     def __init__(
         self,
@@ -195,7 +197,7 @@ class Reply(_message.Message):
     message_id: _builtins.str
     """The id of the final message; empty for a workflow that ends without one."""
     steps: _builtins.int
-    """Steps of this attempt."""
+    """Steps of the run, over all its attempts."""
     @_builtins.property
     def message(self) -> _message_pb2.Message:
         """The final message. Unset where there is none, and where it and `text` together are over 3.5 MiB: then it is in the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clew.v1 import app_pb2 as pb
-from clew_engine.agents import AppInfo
+from clew_engine.apps import AppInfo
 from clew_engine.tools import Tool
 from clew_server.rpc.wire.scalars import enum_name, json_text
 

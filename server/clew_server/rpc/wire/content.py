@@ -16,14 +16,16 @@ _MEDIA: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "vi
 
 
 def content_of(request: SendRequest) -> tuple[Part, ...]:
-    """The content of a user's message to an agent."""
+    """The content of a user's message to an agent; none of what a workflow begins with."""
     match request.WhichOneof("input"):
         case "text":
             return (TextPart(request.text),)
         case "content":
             return tuple(part_of(part) for part in request.content.parts)
-        case other:
-            raise ArgumentInvalidError(other or "input", "an agent takes `text` or `content`")
+        case "input_json":
+            return ()
+        case _:
+            raise ArgumentInvalidError("input", "an agent takes `text` or `content`, a workflow `input_json`")
 
 
 def new_message_of(message: pb.NewMessage) -> NewMessage:

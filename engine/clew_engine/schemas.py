@@ -1,0 +1,18 @@
+"""JSON Schema: whether a value fits, in words for who sent it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jsonschema_rs
+
+
+def misfit(schema: Mapping[str, Any] | bool, value: Any) -> str:
+    """What is wrong with a value, or an empty text. Raises ValueError for a schema that is none."""
+    try:
+        jsonschema_rs.validator_for(dict(schema) if isinstance(schema, Mapping) else schema).validate(value)
+    except jsonschema_rs.ValidationError as error:
+        place = "/".join(map(str, error.instance_path))
+        return f"{place}: {error.message}" if place else str(error.message)
+    return ""

@@ -1,0 +1,56 @@
+"""What a workflow's run hands back."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from clew_engine.approvals import Approval
+from clew_engine.ids import checkpoint_id
+from clew_engine.streams import EventStream
+from clew_storage import Status
+
+if TYPE_CHECKING:
+    from clew_engine.handles import Handle
+
+S = TypeVar("S", bound="Handle")
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a run stands: its state, and with status `suspended` what is asked (`approvals`)."""
+
+    thread_id: str
+    run_id: str
+    version: int
+    status: Status
+    state: Mapping[str, Any]
+    steps: int = 0
+    approvals: tuple[Approval, ...] = ()
+
+
+def resulting(
+    verb: Callable[Concatenate[S, P], EventStream], name: str, doc: str
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, Result]]:
+    """From a verb that streams to the one that reads to its end: a Result, or the error that the run failed with."""
+
+    async def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        reply = await verb(self, *args, **kwargs).reply()
+        return Result(
+            thread_id=reply.thread_id,
+            run_id=reply.run_id,
+            version=reply.version,
+            status=reply.status,
+            state=await self.state(checkpoint_id(reply.thread_uid, reply.version)),
+            steps=reply.steps,
+            approvals=reply.approvals,
+        )
+
+    call.__name__, call.__doc__ = name, doc
+    call.__qualname__ = f"WorkflowThread.{name}"
+    call.__annotations__ = verb.__annotations__ | {"return": "Result"}
+    call.__signature__ = inspect.signature(verb).replace(return_annotation="Result")  # type: ignore[attr-defined]
+    return call

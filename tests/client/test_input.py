@@ -1,0 +1,24 @@
+"""What the client refuses to send, before it asks any server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clew import ArgumentInvalidError, Client, StateInvalidError
+
+
+@pytest.mark.parametrize("message", ["\ud800", 5, None, object()])
+async def test_a_message_that_is_none_is_refused_by_name(message: Any) -> None:
+    async with Client("localhost:1") as client:
+        with pytest.raises(ArgumentInvalidError, match="input") as refusal:
+            await client.app("support").thread("t").send(message)
+    assert refusal.value.metadata["field"] == "input"
+
+
+@pytest.mark.parametrize("value", [{1: "a"}, [{"deep": {None: 1}}], float("nan"), "\ud800", object()])
+async def test_a_value_that_is_no_json_is_refused(value: Any) -> None:
+    async with Client("localhost:1") as client:
+        with pytest.raises(StateInvalidError):
+            await client.app("support").thread("t").send("hello", value=value)

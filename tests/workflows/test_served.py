@@ -1,0 +1,86 @@
+"""A workflow behind the contract: run, answered, retried and looked at by the client."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+import pytest
+
+from clew import ArgumentInvalidError, Client, RunFailedError
+from clew_engine import Storage, Workflow, WorkflowApp, append, pause
+from tests.support.serving import serving
+
+
+class State(TypedDict, total=False):
+    """What the workflow keeps."""
+
+    count: int
+    log: Annotated[list[str], append]
+
+
+def app() -> WorkflowApp:
+    """Counts, asks how much to add, and fails when told to."""
+    flow = Workflow("counting", state=State, description="Counts.")
+
+    @flow.node
+    async def add(state: Any) -> dict[str, Any]:
+        more = pause({"now": state["count"]}, {"type": "integer"})
+        return {"count": state["count"] + more, "log": [f"added {more}"]}
+
+    @flow.node
+    def check(state: Any) -> dict[str, Any]:
+        if state["count"] > 100:
+            raise ValueError("too much")
+        return {"log": ["checked"]}
+
+    flow.start("add")
+    flow.edge("add", "check")
+    return flow.compile()
+
+
+async def test_a_run_is_started_answered_and_read_by_the_client(storage: Storage) -> None:
+    async with serving([app()], storage) as served, Client(served.target) as client:
+        (listed,) = await client.apps.list()
+        assert (listed.name, listed.kind, listed.description) == ("counting", "workflow", "Counts.")
+        assert set(listed.input_schema["properties"]) == {"count", "log"}
+        thread = client.app("counting").thread("t")
+        reply = await thread.send({"count": 1})
+        assert reply.status == "suspended"
+        assert [(each.kind, each.prompt) for each in reply.approvals] == [("pause", {"now": 1})]
+        with pytest.raises(ArgumentInvalidError):
+            await thread.resume("many")
+        reply = await thread.resume(41)
+        assert reply.status == "completed"
+        assert await thread.state() == {"count": 42, "log": ["added 41", "checked"]}
+        assert await thread.messages() == []
+
+
+async def test_a_failed_run_says_which_node_and_is_retried(storage: Storage) -> None:
+    async with serving([app()], storage) as served, Client(served.target) as client:
+        thread = client.app("counting").thread("t")
+        await thread.send({"count": 99})
+        with pytest.raises(RunFailedError, match="'check' failed: ValueError: too much"):
+            await thread.resume(2)
+        with pytest.raises(RunFailedError):
+            await thread.retry()
+        assert (await thread.history(1))[0]["next"] == ["check"]
+
+
+@pytest.mark.parametrize("wrong", ["a message", {"count": "many"}, {"other": 1}])
+async def test_what_the_workflow_does_not_take_is_refused_and_makes_no_thread(storage: Storage, wrong: Any) -> None:
+    async with serving([app()], storage) as served, Client(served.target) as client:
+        with pytest.raises(Exception, match=r"input|count|other") as refusal:
+            await client.app("counting").thread("t").send(wrong)
+        assert refusal.value.code in ("argument_invalid", "state_invalid")  # type: ignore[attr-defined]
+        assert await client.threads.list() == []
+
+
+async def test_a_run_that_waits_survives_a_restart_of_the_server(tmp_path: Path) -> None:
+    database = f"sqlite://{tmp_path / 'clew.db'}"
+    async with serving([app()], database) as served, Client(served.target) as client:
+        await client.app("counting").thread("t").send({"count": 1})
+    async with serving([app()], database) as served, Client(served.target) as client:
+        thread = client.app("counting").thread("t")
+        await thread.resume(1)
+        assert (await thread.state())["count"] == 2
