@@ -110,7 +110,7 @@ class OpenThread:
         """Take transcript and state from the cache where it has them, so that a write does not make them stale."""
         if self._state is not None:
             return
-        cached = self._storage.cache.take(self.key, self.uid, self.version)
+        cached = self._storage.warm.take(self.key, self.uid, self.version)
         if cached is not None:
             self._transcript, self._state = cached
         elif self.head is None:
@@ -174,7 +174,7 @@ class OpenThread:
     def keep(self) -> None:
         """Leave transcript and state in the cache for the next holder of the lease."""
         if self._transcript is not None and self._state is not None and self.head is not None:
-            self._storage.cache.put(self.key, self.uid, self.version, self._transcript, self._state)
+            self._storage.warm.put(self.key, self.uid, self.version, self._transcript, self._state)
 
     def _advance(self, draft: Draft, built: Built) -> None:
         self.head = built.checkpoint

@@ -207,6 +207,26 @@ async def test_the_author_s_own_mistake_is_shown_where_it_is(tmp_path: Path) -> 
     assert told.splitlines()[-1] == "clew: bad.py could not be imported: ZeroDivisionError: division by zero"
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "port = 1\nhost 2\n",
+            "clew.toml is not TOML: Expected '=' after a key in a key/value pair (at line 2, column 6)",
+        ),
+        ("busy_timeot = 3\n", "clew.toml: there is no setting 'busy_timeot'; the nearest is 'busy_timeout'"),
+        ("[server]\nport = 1\n", "clew.toml: there is no setting 'server'; the nearest is "),
+    ],
+)
+async def test_a_file_of_settings_that_is_wrong_is_said_in_one_line(shop: Path, text: str, said: str) -> None:
+    written(shop, "clew.toml", text)
+    process = await clew(shop, "serve", "shop.py")
+    _, errors = await process.communicate()
+    assert process.returncode == 1
+    assert errors.decode().startswith(f"clew: {said}")
+    assert errors.decode().count("\n") == 1
+
+
 async def test_help_and_version_import_nothing_heavy(tmp_path: Path) -> None:
     program = (
         "import sys, time; from clew_server.cli import app\n"

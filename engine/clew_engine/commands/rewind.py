@@ -43,7 +43,7 @@ async def rewind(
         target = await _target(storage, thread, checkpoint_id)
         program = program_of(thread, programs) if thread.info and thread.info.app else None
         draft = await fork_draft(storage, key, thread.uid, target, program, thread.version)
-        storage.cache.drop(key)
+        storage.warm.drop(key)
         return await thread.commit(draft, requests.record())
 
 

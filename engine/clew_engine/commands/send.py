@@ -39,8 +39,9 @@ def send(
     check_size(values, storage.tuning.state_limit)
 
     def opening(thread: OpenThread) -> Opening:
-        rule(thread, Command.SEND)
+        # A thread of another app has no answer to give that would make this call right.
         check_app(thread, program.name)
+        rule(thread, Command.SEND)
         program.check_state(apply(thread.state, change) if (change := replacing(values)) else thread.state)
         said = (DraftMessage("user", content),) if content else ()
         draft = Draft(
