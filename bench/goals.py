@@ -17,6 +17,7 @@ GOALS = {
     "CPU of turn 1,000 / turn 100, warm": Goal("<=", 1.2),
     "list 20 checkpoints at 1,000 turns": Goal("<=", 2),
     "newest state at 1,000 turns": Goal("<=", 5),
+    "copy a thread of 1,000 turns": Goal("<=", 100),
     f"model to client, a text delta, p50, {CONTROLLED}": Goal("<=", 1),
     "resident memory, idle": Goal("<=", 100),
     "start to ready": Goal("<=", 1.5),

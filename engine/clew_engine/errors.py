@@ -81,6 +81,18 @@ class TargetExistsError(VersionConflictError):
         )
 
 
+class MessageExistsError(VersionConflictError):
+    """The thread has a message with that id already."""
+
+    def __init__(self, thread_id: str, message_id: str) -> None:
+        ClewError.__init__(
+            self,
+            f"thread {thread_id!r} has a message {message_id!r} already; change that one, or take another id",
+            thread_id=thread_id,
+            message_id=message_id,
+        )
+
+
 class RequestIdReusedError(ClewError):
     """The request id was used before with another body."""
 

@@ -97,10 +97,11 @@ class ApprovalRequested(Payload):
 
 @dataclass(frozen=True, slots=True)
 class CheckpointWritten(Payload):
-    """A checkpoint is durable, with the messages that it brought."""
+    """A checkpoint is durable, with the messages that it brought or changed, and the ids of those that it deleted."""
 
     checkpoint: Checkpoint
     messages: tuple[Message, ...]
+    deleted_message_ids: tuple[str, ...] = ()
     logged: ClassVar[bool] = True
 
 

@@ -121,7 +121,7 @@ class RunService(RunServiceServicer):
                 key,
                 request.run_id,
                 mutation=mutation_of(request),
-                options=write_options_of(context, actor=request.actor),
+                options=write_options_of(request, context),
             )
         return pb.CancelRunResponse(checkpoint=to_checkpoint(checkpoint))
 

@@ -406,6 +406,7 @@ class CheckpointWritten(_message.Message):
     CHECKPOINT_FIELD_NUMBER: _builtins.int
     PARENT_VERSION_FIELD_NUMBER: _builtins.int
     MESSAGES_FIELD_NUMBER: _builtins.int
+    DELETED_MESSAGE_IDS_FIELD_NUMBER: _builtins.int
     parent_version: _builtins.int
     """The version that it continues; 0 for none. Where that is not the version before, the thread was rewound: drop what came after it."""
     @_builtins.property
@@ -415,8 +416,12 @@ class CheckpointWritten(_message.Message):
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]:
         """The messages that the write added, in transcript order, but for the results of tools that a ToolCallFinished of the same version
-        carries. So each message of a thread comes exactly once.
+        carries. So each message of a thread comes exactly once, and again when UpdateMessage changed it: then under the id that it has.
         """
+
+    @_builtins.property
+    def deleted_message_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The messages that DeleteMessage deleted: drop them. In what is read of the log afterwards they are not there."""
 
     def __init__(
         self,
@@ -424,10 +429,11 @@ class CheckpointWritten(_message.Message):
         checkpoint: _checkpoint_pb2.Checkpoint | None = ...,
         parent_version: _builtins.int = ...,
         messages: _abc.Iterable[_message_pb2.Message] | None = ...,
+        deleted_message_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint", "messages", b"messages", "parent_version", b"parent_version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint", "deleted_message_ids", b"deleted_message_ids", "messages", b"messages", "parent_version", b"parent_version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -17,6 +17,7 @@ from clew_server.rpc.wire.approvals import to_approval
 from clew_server.rpc.wire.checkpoints import to_checkpoint, to_failure_code
 from clew_server.rpc.wire.messages import to_message, to_usage
 from clew_server.rpc.wire.scalars import MESSAGE_BYTES, VALUE_BYTES, enum_name, timestamp
+from clew_storage import Source
 
 M = TypeVar("M", bound=ProtoMessage)
 # What surrounds an event in a response: a tag and a length of up to four bytes.
@@ -122,10 +123,13 @@ def _asked(payload: events.ApprovalRequested) -> pb.ApprovalRequested:
 
 
 def _written(payload: events.CheckpointWritten) -> pb.CheckpointWritten:
+    # A result that was edited is no call that finished: nothing else carries it.
+    edited = payload.checkpoint.source is Source.UPDATE
     return pb.CheckpointWritten(
         checkpoint=to_checkpoint(payload.checkpoint),
         parent_version=payload.checkpoint.parent_version,
-        messages=[to_message(message) for message in payload.messages if not message.tool_results],
+        messages=[to_message(message) for message in payload.messages if edited or not message.tool_results],
+        deleted_message_ids=payload.deleted_message_ids,
     )
 
 
