@@ -17,7 +17,7 @@ from clew_engine.ids import check_id, check_new_message_id
 from clew_engine.json_text import JsonError, parse_strict, split_object
 from clew_engine.paging import check_token
 from clew_engine.requests import check_request_id
-from clew_engine.state import check_keys, parse_state
+from clew_engine.state import LARGEST, check_keys, parse_state
 
 Rule = Callable[[Any, str], None]
 
@@ -115,7 +115,9 @@ def mime_type(value: str, field: str) -> None:
 
 def state(value: bytes, field: str) -> None:
     """State as the engine takes it."""
-    parse_state(value, field)
+    if len(value) <= LARGEST:
+        # What is larger is refused unread by the handler, which knows the limit that is set.
+        parse_state(value, field)
 
 
 def state_keys(values: Any, field: str) -> None:
