@@ -71,10 +71,10 @@ def _decisions_and_names(journal: Journal, stored: Stored, found: Findings) -> N
         uid = approval.partition(".")[0]
         if uid in stored.threads and stored.approvals.get(approval) != state:
             found.lost.append(f"approval {approval} was {state}, and is stored as {stored.approvals.get(approval)}")
-    named = {thread.thread_id: thread.name for thread in stored.threads.values()}
-    for thread_id, names in journal.names.items():
-        if thread_id in named and named[thread_id] not in names:
-            found.lost.append(f"{thread_id} is named {named[thread_id]!r}, and {names} was acknowledged")
+    for uid, names in journal.names.items():
+        thread = stored.threads.get(uid)
+        if thread is not None and thread.name not in names:
+            found.lost.append(f"{thread.thread_id} is named {thread.name!r}, and {names} was acknowledged")
 
 
 def _texts(journal: Journal, stored: Stored, found: Findings) -> None:

@@ -28,9 +28,8 @@ async def story(process: Process, journal: Journal) -> None:
             decided = thread.stream_decide(answers, request_id="decide")
             await journal.follow(thread.id, decided, states_of(answers)).turn()
         del journal.unanswered[request]
-    journal.names[thread.id] = {"", "named"}
-    await thread.update(name="named", request_id="update")
-    journal.names[thread.id] = {"named"}
+    renamed = await thread.update(name="named", request_id="update")
+    journal.names[renamed["thread_uid"]] = {"named"}
     middle = next(each for each in await thread.history() if each["source"] == "intent")
     journal.checkpoint(thread.id, await thread.rewind(middle["id"], request_id="rewind"))
     await journal.follow(thread.id, thread.stream_retry(request_id="retry")).turn()

@@ -123,14 +123,14 @@ class Workload:
 
     async def _rename(self, thread: Handle) -> None:
         name = self._fresh("name")
-        before = self._journal.names.setdefault(thread.id, {""})
-        before.add(name)
-        await thread.update(name=name, request_id=self._fresh("update"))
-        self._journal.names[thread.id] = {name}
+        for uid in self._journal.uids(thread.id) & self._journal.names.keys():
+            self._journal.names[uid].add(name)
+        renamed = await thread.update(name=name, request_id=self._fresh("update"))
+        # A thread that is made under the id after a delete is another one, and has no name.
+        self._journal.names[renamed["thread_uid"]] = {name}
 
     async def _copy(self, thread: Handle) -> None:
-        copied = await thread.copy(f"{COPY}{next(self._numbers):x}", request_id=self._fresh("copying"))
-        self._journal.names.pop(copied.id, None)
+        await thread.copy(f"{COPY}{next(self._numbers):x}", request_id=self._fresh("copying"))
 
     async def _cancel(self, thread: Handle) -> None:
         self._journal.checkpoint(thread.id, await thread.cancel())
@@ -140,8 +140,6 @@ class Workload:
             return
         heard = self._journal.uids(thread.id)
         self._journal.perhaps_deleted |= heard
-        self._journal.names.setdefault(thread.id, set()).add("")
         if await thread.delete(request_id=self._fresh("delete")):
             # Those who were heard of before are gone; a thread made meanwhile is another one.
             self._journal.deleted |= heard
-            self._journal.names.pop(thread.id, None)

@@ -78,12 +78,12 @@ async def test_tool_time_over_the_limit_fails_the_run_and_a_retry_runs_the_call_
         return "done"
 
     world.agent([ask("slow"), ask("note")], "ok", tools=[slow, note])
-    thread = await world.thread(limits={"tool_seconds": 0.05})
+    thread = await world.thread(limits={"tool_seconds": 0.5})
     turn = await thread.send()
     assert turn.failure == "limit_exceeded"
     assert [event.data["tool"] for event in turn.of("tool_call_finished")] == ["note"]
     gate.open()
-    assert (await thread.retry()).text == "ok"
+    assert (await (await world.thread()).retry()).text == "ok"
     assert ran == ["slow", "slow"]
 
 
