@@ -18,9 +18,12 @@ from clew_engine.threads import Thread
 from clew_engine.tools import Tool, ToolContext, tool
 from clew_engine.workflows.app import WorkflowApp, WorkflowThread
 from clew_engine.workflows.graph import END
-from clew_engine.workflows.node_context import PauseRejectedError, StepFailedError, pause, step, step_sync
+from clew_engine.workflows.node_context import PauseRejectedError, StepFailedError
 from clew_engine.workflows.reducers import append, merge
 from clew_engine.workflows.results import Result
+from clew_engine.workflows.steps import pause, step, step_sync
+from clew_engine.workflows.timed_calls import ToolTimedOutError
+from clew_engine.workflows.upgrades import Migration
 from clew_engine.workflows.workflow import Workflow
 
 __all__ = [
@@ -38,6 +41,7 @@ __all__ = [
     "Failure",
     "Limits",
     "Message",
+    "Migration",
     "Model",
     "OfflineModel",
     "OnBusy",
@@ -54,6 +58,7 @@ __all__ = [
     "ThreadRun",
     "Tool",
     "ToolContext",
+    "ToolTimedOutError",
     "Tuning",
     "Workflow",
     "WorkflowApp",

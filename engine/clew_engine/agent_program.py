@@ -23,7 +23,7 @@ from clew_engine.tools import Tool, ToolArgumentError
 from clew_engine.transcripts import Transcript
 from clew_engine.typed_state import StateCheck
 from clew_engine.user_messages import check_message
-from clew_storage import Source, Status
+from clew_storage import Source, StateChange, Status
 from clew_storage.state_changes import apply
 
 if TYPE_CHECKING:
@@ -66,6 +66,18 @@ class AgentProgram:
         """Raises StateInvalidError when the state does not fit the declared type."""
         if self.state_check is not None:
             self.state_check(state)
+
+    def upgraded_state(
+        self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
+    ) -> StateChange | None:
+        """An agent's state has no versions."""
+        return None
+
+    def upgraded(
+        self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
+    ) -> tuple[Mapping[str, Any], StateChange | None]:
+        """See above: what is there is gone on with."""
+        return continuation, None
 
     async def step(self, run: Run) -> None:
         """One model step, or the calls of one."""
