@@ -53,6 +53,10 @@ class AgentNode:
         kept = {self._keep: reply.text} if isinstance(self._keep, str) else await _awaited(self._keep(reply))
         return {**talk.changes(), **kept}
 
+    async def close(self) -> None:
+        """Close the model's connections."""
+        await self.agent.program.close()
+
 
 def usage_in(memos: Memos) -> Usage:
     """What the models of a step's agents used, as far as it is recorded."""

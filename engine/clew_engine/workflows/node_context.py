@@ -15,7 +15,7 @@ from clew_engine.drafts import Draft
 from clew_engine.errors import StateTooLargeError
 from clew_engine.json_text import encode, parse_strict
 from clew_engine.runs import RunStopped
-from clew_engine.schemas import misfit
+from clew_engine.schemas import check_schema
 from clew_engine.tools import ToolContext
 from clew_engine.workflows.continuations import STARTED, answer_to, without_answers
 from clew_engine.workflows.memos import Memos
@@ -201,7 +201,7 @@ def current() -> NodeContext:
 
 def _pause_question(subject: str, value: Any, schema: Mapping[str, Any] | None) -> Question:
     if schema is not None:
-        misfit(schema, None)
+        check_schema(schema)
     return Question(
         ApprovalKind.PAUSE,
         subject,

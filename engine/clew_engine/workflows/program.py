@@ -135,7 +135,11 @@ class WorkflowProgram:
         return {**continuation, STARTED: sorted(met)} if met else continuation
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """What its agents' models, and those of workflows inside, hold open."""
+        for node in self.nodes.values():
+            close = getattr(node, "close", None)
+            if close is not None:
+                await close()
 
     def _answer(self, approval: Approval, decision: Decision) -> dict[str, Any]:
         row: dict[str, Any] = {"choice": decision.choice.value}

@@ -43,6 +43,10 @@ class SubWorkflow:
         changed = {name: value for name, value in played.state.items() if given.get(name) != value}
         return {name: parse_stored(value) for name, value in self.outer.known(changed | played.joined).items()}
 
+    async def close(self) -> None:
+        """Close what the models inside hold open."""
+        await self.program.close()
+
 
 class _Play:
     """One way through the graph, from its beginning."""
