@@ -224,10 +224,11 @@ async def test_a_tool_that_takes_too_long_is_a_failed_outcome_and_its_runs_limit
 def inner(*functions: Callable[[Any], Any], **settings: Any) -> Workflow:
     """A workflow of functions, one after the other."""
     flow = Workflow("inner", **settings)
-    names = [flow.node(function, name=f"n{number}") and f"n{number}" for number, function in enumerate(functions)]
-    flow.start(names[0])
-    for source, target in zip(names, names[1:], strict=False):
-        flow.edge(source, target)
+    for number, function in enumerate(functions):
+        flow.node(function, name=f"n{number}")
+        if number:
+            flow.edge(f"n{number - 1}", f"n{number}")
+    flow.start("n0")
     return flow
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from clew_engine import END, ClewError, Storage, Workflow, append, merge, pause, step, step_sync
 from clew_engine.errors import RunCancelledError, RunFailedError
+from tests.workflows.noting import noted
 
 
 def count(old: dict[str, int] | None, new: str) -> dict[str, int]:
@@ -63,7 +64,7 @@ async def test_a_reducer_that_raises_is_named_and_no_node_is_run_again(storage: 
 
     flow = Workflow("w", reducers={"sum": total})
     for name in ("a", "b"):
-        flow.node(lambda _, name=name: ran.append(name) or {"sum": 1}, name=name)
+        flow.node(lambda _, name=name: noted(ran, name, {"sum": 1}), name=name)
     flow.start("a", "b")
     thread = flow.compile(storage).thread("t")
     with pytest.raises(
@@ -110,7 +111,7 @@ async def test_a_branch_that_raises_leaves_its_nodes_done(storage: Storage) -> N
         return answer
 
     flow = Workflow("w")
-    flow.node(lambda _: ran.append(1) or {"a": 1}, name="a")
+    flow.node(lambda _: noted(ran, 1, {"a": 1}), name="a")
     flow.start("a")
     flow.branch("a", choose, ["a"])
     thread = flow.compile(storage).thread("t")
@@ -148,7 +149,7 @@ async def test_a_node_that_is_cancelled_is_run_again_by_a_retry_and_what_it_had_
     hang = [True]
 
     async def only(_: Any) -> dict[str, Any]:
-        got = await step("fetch", lambda: did.append("fetch") or 7)
+        got = await step("fetch", lambda: noted(did, "fetch", 7))
         did.append("on")
         if hang[0]:
             reached.set()
@@ -336,7 +337,7 @@ async def test_a_plain_node_has_steps_and_a_thread_of_its_own(storage: Storage) 
 
     def only(_: Any) -> dict[str, Any]:
         threads.append(threading.get_ident())
-        got = step_sync("a", lambda: threads.append(threading.get_ident()) or 1)
+        got = step_sync("a", lambda: noted(threads, threading.get_ident(), 1))
         awaited = step_sync("b", asyncio.sleep, 0, 2)
         if pause("sure?"):
             threads.append(threading.get_ident())
@@ -360,7 +361,7 @@ async def test_a_step_sync_of_an_async_node_is_refused_and_hangs_nothing(storage
 
 async def test_a_rejected_static_pause_ends_the_run_and_a_retry_asks_again(storage: Storage) -> None:
     ran: list[int] = []
-    app = lone(lambda _: ran.append(1)).compile(storage, pause_before=["only"])
+    app = lone(lambda _: noted(ran, 1)).compile(storage, pause_before=["only"])
     thread = app.thread("t")
     (waiting,) = (await thread.run()).approvals
     with pytest.raises(ClewError, match="before only was rejected: no") as refusal:
