@@ -72,7 +72,7 @@ async def test_a_once_step_that_the_abandoned_line_started_is_for_a_person_to_te
 
     @flow.node
     async def pay(_: Any) -> dict[str, Any]:
-        return {"paid": await step("pay", lambda: noted(paid, "paid", len(paid)), once=True)}
+        return {"paid": await step("pay", lambda: noted(paid, "paid", len(paid) + 1), once=True)}
 
     flow.start("prepare")
     flow.edge("prepare", "pay")
