@@ -15,7 +15,6 @@ from clew_engine.messages import Part
 from clew_engine.options import Limits
 from clew_engine.runs import RunStopped
 from clew_engine.schemas import misfit
-from clew_engine.state import check_size
 from clew_engine.tools import ToolArgumentError
 from clew_engine.transcripts import Transcript
 from clew_engine.workflows import continuations
@@ -232,7 +231,7 @@ class WorkflowProgram:
             change = merged.change()
             if change is not None:
                 self.keys.check_reduced(change.replaced, "state")
-                check_size(apply(run.thread.state, change), run.storage.tuning.state_limit)
+                run.thread.changed(change)
         except MergeError as error:
             failure = Failure(error.code, str(error), error.code != "state_conflict", metadata={"key": error.key})
             raise RunStopped(failure) from None
@@ -244,8 +243,7 @@ class WorkflowProgram:
         self, run: Run, continuation: Mapping[str, Any], done: Sequence[str], change: StateChange | None
     ) -> None:
         """Write what the step changed, and what follows it."""
-        state = apply(run.thread.state, change) if change else run.thread.state
-        chosen = await chosen_after(run, self.graph, done, run.state_view(state))
+        chosen = await chosen_after(run, self.graph, done, run.state_view(run.thread.changed(change)))
         following, arrived = self.graph.following(done, chosen, continuation.get(ARRIVED, {}))
         was = run.thread.head.step if run.thread.head else 0
         step = was + (list(done) not in ([START], []))

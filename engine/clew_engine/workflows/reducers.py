@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clew_engine.causes import told
+from clew_engine.growing_state import GrowingState
 from clew_engine.json_text import encode, parse_stored
 from clew_storage import StateChange
 
@@ -91,7 +92,8 @@ class Merged:
         elements = parse_stored(value)
         if not isinstance(elements, list):
             raise MergeError(key, f"node {node!r} returned for {key!r} what is no list, and its reducer is append")
-        known = self.state.get(key, b"[")
-        if known != b"null" and not known.lstrip().startswith(b"["):
+        state = self.state
+        known = state.start_of(key) if isinstance(state, GrowingState) else state.get(key)
+        if known not in (None, b"null") and not known.lstrip().startswith(b"["):
             raise MergeError(key, f"{key!r} holds what is no list, and its reducer is append")
         return tuple(encode(element) for element in elements)
