@@ -82,6 +82,7 @@ endef
 
 $(STAMP): pyproject.toml clients/python/pyproject.toml
 	@$(call need_python)
+	@echo "making the environment in $(VENV) (a minute or two)"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -e clients/python -e '.[$(EXTRAS)]'
 	@touch $@
@@ -92,6 +93,7 @@ $(VENV)/.real_model: tests/models/real_model.txt $(STAMP)
 
 $(GEN_STAMP): proto/tools.txt
 	@$(call need_python)
+	@echo "making the environment in $(GEN) (a minute or two)"
 	$(PYTHON) -m venv $(GEN)
 	$(GEN)/bin/pip install -q -r proto/tools.txt
 	@$(GEN)/bin/python -c "import os, sysconfig; print(os.path.relpath(sysconfig.get_path('purelib'), '.deps'))" | xargs -I{} ln -sfn {} .deps/googleapis

@@ -9,6 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A loaded machine is slow, which says nothing of the code.
+settings.register_profile("clew", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("clew")
 
 NOT_RUN: pytest.StashKey[set[str]] = pytest.StashKey()
 LIST = Path(__file__).parent.parent / "build" / "not_run.txt"

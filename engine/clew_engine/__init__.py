@@ -3,6 +3,7 @@
 from clew_engine.agents import Agent
 from clew_engine.approvals import Approval, ApprovalKind, Choice, Decision
 from clew_engine.apps import App, AppInfo
+from clew_engine.cache import Cache
 from clew_engine.checkpoints import Checkpoint, Failure
 from clew_engine.errors import ClewError
 from clew_engine.events import Event
@@ -33,6 +34,7 @@ __all__ = [
     "AppInfo",
     "Approval",
     "ApprovalKind",
+    "Cache",
     "Checkpoint",
     "Choice",
     "ClewError",

@@ -10,6 +10,7 @@ import atexit
 import functools
 import threading
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator
+from contextlib import suppress
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 S = TypeVar("S")
@@ -25,6 +26,7 @@ class _Loop:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._owners: set[Any] = set()
+        self.is_over = False
 
     def serve(self, owner: object) -> asyncio.AbstractEventLoop:
         """The loop, which at the interpreter's end closes what has used it."""
@@ -41,6 +43,7 @@ class _Loop:
             return self._loop
 
     def _stop(self) -> None:
+        self.is_over = True
         if self._loop is not None and self._thread is not None:
             asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(timeout=5)
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -53,6 +56,8 @@ class _Loop:
 
 
 _LOOP = _Loop()
+# How long a call that was interrupted may take to save what it did.
+_LAST_WAIT_S = 15.0
 
 
 def loop_of(owner: object) -> asyncio.AbstractEventLoop:
@@ -74,14 +79,23 @@ def wait_for(owner: object, work: Callable[[], Awaitable[R]]) -> R:
     if running is not None:
         raise RuntimeError("a blocking call inside an event loop would stop it; await the async form instead")
 
+    begun: list[asyncio.Task[Any]] = []
+
     async def call() -> R:
+        task = asyncio.current_task()
+        assert task is not None
+        begun.append(task)
         return await work()
 
     future = asyncio.run_coroutine_threadsafe(call(), loop)
     try:
         return future.result()
     except BaseException:
-        future.cancel()
+        if begun and not future.done():
+            # What is interrupted is saved: the wait goes on until it is.
+            loop.call_soon_threadsafe(begun[0].cancel)
+            with suppress(BaseException):
+                future.result(_LAST_WAIT_S)
         raise
 
 
@@ -119,7 +133,9 @@ def blocking_iterator(
             while (item := wait_for(self, following)) is not end:
                 yield item
         finally:
-            wait_for(self, leave)
+            # At the interpreter's end there is no loop any more, and the run is left for a retry.
+            if not _LOOP.is_over:
+                wait_for(self, leave)
 
     iterate.__doc__ = f"The blocking form of `{method.__name__}`, for code without an event loop."
     return iterate

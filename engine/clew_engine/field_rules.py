@@ -10,6 +10,8 @@ MAX_USER_ID = 256
 MAX_ACTOR = 256
 MAX_REASON = 4096
 MAX_METADATA = 64 << 10
+MAX_NAMESPACE = 256
+MAX_CACHE_KEY = 1024
 
 
 def check_text_size(value: str, field: str, most: int) -> None:
@@ -22,6 +24,18 @@ def check_text_size(value: str, field: str, most: int) -> None:
         raise ArgumentInvalidError(field, f"at most {most} bytes, these are {size}")
     if "\x00" in value:
         raise ArgumentInvalidError(field, "it may not have a NUL in it")
+
+
+def check_any_text(value: str, field: str, most: int, *, least: int = 0) -> None:
+    """Raises ArgumentInvalidError for what is no text that UTF-8 can hold, or not of a size within these."""
+    if not isinstance(value, str):
+        raise ArgumentInvalidError(field, f"text is due here, not {type(value).__name__}")
+    try:
+        size = len(value.encode())
+    except UnicodeEncodeError:
+        raise ArgumentInvalidError(field, "text with a lone surrogate") from None
+    if not least <= size <= most:
+        raise ArgumentInvalidError(field, f"{least} to {most} bytes, these are {size}")
 
 
 def check_metadata(metadata: bytes, field: str = "metadata_json") -> None:

@@ -9,7 +9,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 MAX_DEPTH = 64
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+# Possessive, so that neither a long string nor one without an end takes longer than its length.
+_STRINGS = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_BRACKETS = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -22,7 +25,7 @@ def parse_strict(text: bytes | str) -> Any:
     """The value of a JSON text. Raises JsonError on NaN, infinities, numbers over a double, duplicate keys, lone surrogates, depth over 64."""
     decoded = _checked(text)
     try:
-        value, end = _DECODER.raw_decode(decoded, _skip(decoded, 0))
+        value, end = _decoder(decoded).raw_decode(decoded, _skip(decoded, 0))
     except (ValueError, RecursionError) as error:
         raise JsonError(_why(error)) from None
     if _skip(decoded, end) != len(decoded):
@@ -39,21 +42,12 @@ def parse_stored(text: bytes | str) -> Any:
 def split_object(text: bytes | str) -> dict[str, bytes]:
     """A JSON object as its top-level keys with the bytes of each value, as strict as `parse_strict`."""
     decoded = _checked(text)
-    place = _skip(decoded, 0)
-    if decoded[place : place + 1] != "{":
-        raise JsonError("a JSON object is needed")
-    whole = parse_strict(decoded)
-    parts: dict[str, bytes] = {}
-    place = _skip(decoded, place + 1)
-    while decoded[place] != "}":
-        key, place = _DECODER.raw_decode(decoded, place)
-        start = _skip(decoded, _skip(decoded, place) + 1)
-        _, end = _DECODER.raw_decode(decoded, start)
-        parts[key] = decoded[start:end].encode()
-        place = _skip(decoded, end)
-        if decoded[place] == ",":
-            place = _skip(decoded, place + 1)
-    assert len(parts) == len(whole)
+    try:
+        parts = _parts(decoded)
+    except (ValueError, RecursionError) as error:
+        raise JsonError(_why(error)) from None
+    if _SURROGATE.search(decoded):
+        parse_strict(decoded)
     return parts
 
 
@@ -76,22 +70,63 @@ def encode(value: Any, *, around: int = 0) -> bytes:
         raise JsonError(_why(error)) from None
 
 
+def _parts(text: str) -> dict[str, bytes]:
+    parts: dict[str, bytes] = {}
+    decoder = _decoder(text)
+    place = _skip(text, 0)
+    if text[place : place + 1] != "{":
+        raise JsonError("a JSON object is needed")
+    place = _skip(text, place + 1)
+    more = text[place : place + 1] != "}"
+    while more:
+        key, place = _key(text, place)
+        if key in parts:
+            raise JsonError(f"the key {key!r} stands twice")
+        start = _skip(text, place)
+        _, end = decoder.raw_decode(text, start)
+        parts[key] = text[start:end].encode()
+        place = _skip(text, end)
+        mark = text[place : place + 1]
+        if mark not in (",", "}"):
+            raise JsonError(f"a comma or the object's end is needed at character {place}")
+        more = mark == ","
+        place = _skip(text, place + 1) if more else place
+    if _skip(text, place + 1) != len(text):
+        raise JsonError("more text after the value")
+    return parts
+
+
+def _key(text: str, place: int) -> tuple[str, int]:
+    """A key and the place after its colon."""
+    if text[place : place + 1] != '"':
+        raise JsonError(f"a key in double quotes is needed at character {place}")
+    key, end = _PLAIN.raw_decode(text, place)
+    end = _skip(text, end)
+    if text[end : end + 1] != ":":
+        raise JsonError(f"a colon is needed at character {end}")
+    return key, end + 1
+
+
 def _checked(text: bytes | str) -> str:
     try:
         decoded = text.decode() if isinstance(text, bytes) else text
         decoded.encode()
     except UnicodeError:
         raise JsonError("not UTF-8 text") from None
-    depth = 0
-    for token in _TOKENS.finditer(decoded):
-        mark = token[0]
-        if mark in "[{":
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise JsonError(f"nested more than {MAX_DEPTH} deep")
-        elif mark in "]}":
-            depth -= 1
+    if decoded.count("[") + decoded.count("{") > MAX_DEPTH and _is_deep(decoded):
+        raise JsonError(f"nested more than {MAX_DEPTH} deep")
     return decoded
+
+
+def _is_deep(text: str) -> bool:
+    """Whether brackets are nested too deep: each round takes the innermost layer away. What does not pair is left to the parser."""
+    marks = _STRINGS.sub("", text).encode().translate(_BRACKETS, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH):
+        fewer = marks.replace(b"[]", b"")
+        if not fewer or fewer == marks:
+            return False
+        marks = fewer
+    return True
 
 
 def _skip(text: str, place: int) -> int:
@@ -131,7 +166,14 @@ def _constant(name: str) -> Any:
     raise JsonError(f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=_number, parse_int=_integer, parse_constant=_constant)
+_CAREFUL = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=_number, parse_int=_integer, parse_constant=_constant)
+# Where no number can overflow, none is looked at twice.
+_PLAIN = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant)
+_HUGE = re.compile(r"[0-9]{300}|[eE]\+?0*[1-9][0-9]{2}")
+
+
+def _decoder(text: str) -> json.JSONDecoder:
+    return _CAREFUL if _HUGE.search(text) else _PLAIN
 
 
 def _refuse_lone_surrogates(text: str, value: Any) -> None:

@@ -49,7 +49,7 @@ class ModelStream:
             # Nobody asked for it: a library of the model's gave its own request up.
             message = f"the model {model.name!r} cancelled itself"
             raise ModelError("model_unavailable", message, retryable=True) from error
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
             message = f"the model {model.name!r} raised {told(error)}"
             raise ModelError("model_rejected", message, retryable=False) from error
         if response is None:

@@ -110,7 +110,7 @@ class OpenThread:
         """Bring transcript and state to memory, from the cache where it is at this very version."""
         if self._transcript is not None:
             return
-        cached = self._storage.cache.take(self.key, self.uid, self.version)
+        cached = self._storage.warm.take(self.key, self.uid, self.version)
         if cached is not None:
             self._transcript, self._state = cached[0], GrowingState(cached[1])
             return
@@ -177,7 +177,7 @@ class OpenThread:
     def keep(self) -> None:
         """Leave transcript and state in the cache for the next holder of the lease."""
         if self._transcript is not None and self._state is not None and self.head is not None:
-            self._storage.cache.put(self.key, self.uid, self.version, self._transcript, dict(self._state))
+            self._storage.warm.put(self.key, self.uid, self.version, self._transcript, dict(self._state))
 
     def _advance(self, draft: Draft, built: Built) -> None:
         self.head = built.checkpoint

@@ -248,7 +248,7 @@ class Run:
 
     def _lose(self, error: Exception) -> None:
         thread = self.thread
-        self.storage.cache.drop(thread.key)
+        self.storage.warm.drop(thread.key)
         for task in tuple(self._work):
             task.cancel()
         if self._abandoned is not None or isinstance(error, LeaseLost):
@@ -267,6 +267,8 @@ async def _contained(work: Coroutine[Any, Any, T]) -> T:
         return await work
     except SystemExit as error:
         raise RuntimeError(f"it tried to exit the process (status {error.code})") from error
+    except KeyboardInterrupt as error:
+        raise RuntimeError("it raised KeyboardInterrupt") from error
 
 
 def _partial(thread: OpenThread, partial: DraftMessage | None) -> int | None:

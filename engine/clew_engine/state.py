@@ -11,13 +11,20 @@ from clew_storage import StateChange
 
 T = TypeVar("T")
 R = TypeVar("R")
+# What no setting can exceed.
+LARGEST = 3_670_016
 RESERVED = frozenset({"messages", "_clew"})
 
 
-def parse_state(text: bytes, field: str = "state_json") -> dict[str, bytes]:
-    """State as a caller sent it; empty text is no values. Raises StateInvalidError, and ArgumentInvalidError for a reserved key."""
+def parse_state(text: bytes, field: str = "state_json", limit: int = LARGEST) -> dict[str, bytes]:
+    """State as a caller sent it; empty text is no values.
+
+    Raises StateInvalidError, ArgumentInvalidError for a reserved key, and StateTooLargeError for a text over the limit, which is not read then.
+    """
     if not text:
         return {}
+    if len(text) > limit:
+        raise StateTooLargeError(field, len(text), limit)
     try:
         return check_keys(split_object(text), field)
     except JsonError as error:

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Self, TypeVar
 
 from clew_engine.approval_feed import ApprovalFeed
-from clew_engine.cache import ThreadCache
+from clew_engine.cache import Cache
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
 from clew_engine.errors import StreamCutError, ThreadNotFoundError, expect_version
 from clew_engine.hub import Hub
@@ -23,6 +23,7 @@ from clew_engine.program import Program
 from clew_engine.runs import Run
 from clew_engine.storage_errors import translated
 from clew_engine.sweep import sweep
+from clew_engine.warm_threads import WarmThreads
 from clew_storage import Backend, Grant, StorageError, ThreadKey, open_storage
 
 T = TypeVar("T")
@@ -36,7 +37,7 @@ def _system_clock() -> int:
 class Storage:
     """One database, opened at its first use. `url` as `clew_storage.open_storage` takes it; None is the default SQLite file.
 
-    Threads, approvals and memory are shared by everything that is built on the same Storage. Close it, or use it as an async context manager.
+    Threads, approvals, memory and the `cache` are shared by everything that is built on the same Storage. Close it, or use it as an async context manager.
     """
 
     def __init__(
@@ -53,7 +54,9 @@ class Storage:
         self.now_ms = clock
         self.hub = Hub(self.tuning.reader_bytes)
         self.approval_feed = ApprovalFeed()
-        self.cache = ThreadCache(self.tuning.cache_bytes)
+        self.cache = Cache(self)
+        self.values_swept_at_ms = 0
+        self.warm = WarmThreads(self.tuning.cache_bytes)
         self.live: dict[ThreadKey, Run] = {}
         self.interrupters: Counter[ThreadKey] = Counter()
         self.arriving: dict[tuple[ThreadKey, str], asyncio.Future[None]] = {}
@@ -91,7 +94,7 @@ class Storage:
             )
         self.loop = running
         self.hub, self.approval_feed = Hub(self.tuning.reader_bytes), ApprovalFeed()
-        self.cache = ThreadCache(self.tuning.cache_bytes)
+        self.warm = WarmThreads(self.tuning.cache_bytes)
         self.live, self.arriving, self.interrupters = {}, {}, Counter()
         self._tasks, self._sweeper = set(), None
         await self.backend.reopen()

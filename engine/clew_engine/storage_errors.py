@@ -55,6 +55,6 @@ _TABLE: dict[type, Callable[[Any, str], ClewError]] = {
     RequestRecorded: lambda *_: RequestIdReusedError(
         "the request id was recorded by another call meanwhile; ask again with it"
     ),
-    StorageFull: lambda error, _: StorageFullError(f"{error}; nothing was written. Free some room and try again"),
+    StorageFull: lambda error, _: StorageFullError(f"{error}; free some room and try again"),
     DataCorrupt: lambda error, _: DataCorruptError(str(error)),
 }

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Annotated, Any, get_type_hints, overload
 
 import pydantic
 
+from clew_engine.author_threads import THREADS
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.json_text import JsonError, encode, parse_strict
 from clew_engine.messages import DataPart, MediaPart, Part, TextPart
 from clew_engine.models import ToolSpec
 
-# Plain functions must not wait for each other's threads; a blocked one holds its own only.
-_THREADS = ThreadPoolExecutor(max_workers=64, thread_name_prefix="clew-tool")
 ApprovalRule = bool | Callable[[Mapping[str, Any]], bool]
 
 
@@ -118,9 +114,7 @@ class Tool:
         if self._is_async:
             result = await self.function(**values)
         else:
-            call = contextvars.copy_context().run
-            loop = asyncio.get_running_loop()
-            result = await loop.run_in_executor(_THREADS, lambda: call(_called, self.function, values))
+            result = await THREADS.call(_called, self.function, values)
             if inspect.isawaitable(result):
                 result = await result
         return output_of(result)
@@ -171,11 +165,7 @@ def output_of(result: Any) -> ToolOutput:
 
 
 def _called(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
-    try:
-        return function(**values)
-    except StopIteration as error:
-        # No future may hold one: the call would never end.
-        raise RuntimeError("the tool raised StopIteration") from error
+    return function(**values)
 
 
 def _plain(value: Any) -> Any:

@@ -15,6 +15,7 @@ from grpc_reflection.v1alpha import reflection
 from clew.v1 import (
     app_service_pb2_grpc,
     approval_service_pb2_grpc,
+    cache_service_pb2_grpc,
     checkpoint_service_pb2_grpc,
     run_service_pb2_grpc,
     thread_service_pb2_grpc,
@@ -26,6 +27,7 @@ from clew_server.listening import listen
 from clew_server.rpc import interceptors
 from clew_server.rpc.app_listing import AppService
 from clew_server.rpc.approvals import ApprovalService
+from clew_server.rpc.cache import CacheService
 from clew_server.rpc.checkpoints import CheckpointService
 from clew_server.rpc.runs import RunService
 from clew_server.rpc.served_apps import ServedApps
@@ -36,14 +38,17 @@ from clew_server.upkeep import upkeep
 
 _log = structlog.stdlib.get_logger("clew.server")
 SERVICES = tuple(
-    f"clew.v1.{name}" for name in ("AppService", "ApprovalService", "CheckpointService", "RunService", "ThreadService")
+    f"clew.v1.{name}"
+    for name in ("AppService", "ApprovalService", "CacheService", "CheckpointService", "RunService", "ThreadService")
 )
 # What is left of the grace for streams to be told where they were cut.
 _LAST_WORDS_S = 1.0
+# More than any field may have: what is too large is refused by the rules, which name it.
+_REQUEST_BYTES = 2 * MESSAGE_BYTES
 _OPTIONS = (
     # Two servers on one port would share its callers without a word.
     ("grpc.so_reuseport", 0),
-    ("grpc.max_receive_message_length", MESSAGE_BYTES),
+    ("grpc.max_receive_message_length", _REQUEST_BYTES),
     ("grpc.max_send_message_length", MESSAGE_BYTES),
     # A stream may be silent for long: both sides may ask whether the other is there.
     ("grpc.keepalive_time_ms", 30_000),
@@ -153,6 +158,7 @@ class Server:
             CheckpointService(self.storage, self.apps), server
         )
         approval_service_pb2_grpc.add_ApprovalServiceServicer_to_server(ApprovalService(self.storage), server)
+        cache_service_pb2_grpc.add_CacheServiceServicer_to_server(CacheService(self.storage), server)
         app_service_pb2_grpc.add_AppServiceServicer_to_server(AppService(self.apps), server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         if self.settings.with_reflection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 from pathlib import Path
 
 import grpc
@@ -67,7 +68,30 @@ def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
         return None
     pair = (_read(settings.tls_key), _read(settings.tls_cert))
     authority = None if settings.tls_client_ca is None else _read(settings.tls_client_ca)
+    _check_pair(settings.tls_cert, settings.tls_key)
+    _check_authority(settings.tls_client_ca)
     return grpc.ssl_server_credentials([pair], root_certificates=authority, require_client_auth=authority is not None)
+
+
+def _check_pair(cert: Path, key: Path) -> None:
+    """For gRPC a pair that does not fit is a port that it cannot have."""
+    try:
+        # A key with a password would be asked for; gRPC takes none.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password="")
+    except ssl.SSLError as error:
+        if error.reason == "KEY_VALUES_MISMATCH":
+            raise ServeError(f"{key} is not the key of the certificate in {cert}") from error
+        raise ServeError(
+            f"{cert} and {key} are not a certificate and its key, in PEM and without a password: {error.reason or error}"
+        ) from error
+
+
+def _check_authority(path: Path | None) -> None:
+    try:
+        if path is not None:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(path)
+    except ssl.SSLError as error:
+        raise ServeError(f"{path} holds no certificate in PEM: {error.reason or error}") from error
 
 
 def _read(path: Path) -> bytes:

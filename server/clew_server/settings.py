@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import ipaddress
+import tomllib
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -11,6 +13,10 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 CONFIG_FILE = "clew.toml"
 DEFAULT_PORT = 50051
+
+
+class SettingsFileError(Exception):
+    """What is wrong with a file of settings, and where."""
 
 
 class Settings(BaseSettings):
@@ -67,10 +73,14 @@ class Settings(BaseSettings):
 
     @classmethod
     def read(cls, flags: dict[str, Any], config: Path | None = None) -> Self:
-        """The settings from all places. Raises pydantic's ValidationError, or an OSError for a named file that is not there."""
-        if config is not None:
-            config.open("rb").close()
-        source = type(cls.__name__, (cls,), {"config_file": config or Path(CONFIG_FILE), "__module__": cls.__module__})
+        """The settings from all places.
+
+        Raises pydantic's ValidationError, SettingsFileError, or an OSError for a named file that is not there.
+        """
+        path = config or Path(CONFIG_FILE)
+        if config is not None or path.exists():
+            _check_file(path)
+        source = type(cls.__name__, (cls,), {"config_file": path, "__module__": cls.__module__})
         settings: Self = source(**{name: value for name, value in flags.items() if value is not None})
         return settings
 
@@ -85,6 +95,19 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Flags, environment, file; neither `.env` nor secret folders."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, cls.config_file)
+
+
+def _check_file(path: Path) -> None:
+    """A misspelt setting would be none, without a word."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsFileError(f"{path} is not TOML: {error}") from error
+    known = list(Settings.model_fields)
+    for key in found:
+        if key not in known:
+            (nearest,) = difflib.get_close_matches(key, known, n=1, cutoff=0)
+            raise SettingsFileError(f"{path}: there is no setting {key!r}; the nearest is {nearest!r}")
 
 
 def is_loopback(host: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a server does beside its calls: request ids that were seen a day ago are forgotten."""
+"""What a server does beside its calls: request ids that were seen a day ago and values that have expired are forgotten."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 
 import structlog
 
+from clew_engine.cached_values import forget_expired
 from clew_engine.storage import Storage
 from clew_storage import StorageError
 
@@ -19,6 +20,7 @@ async def upkeep(storage: Storage) -> None:
     while True:
         await asyncio.sleep(_EVERY_S)
         await forget_requests(storage)
+        await forget_expired(storage)
 
 
 async def forget_requests(storage: Storage) -> int:

@@ -18,11 +18,13 @@ from clew_storage.errors import (
     VersionConflict,
 )
 from clew_storage.opening import default_path, open_storage
-from clew_storage.port import Approvals, Backend, Leases, Messages, Threads
+from clew_storage.port import Approvals, Backend, Cache, Leases, Messages, Threads
 from clew_storage.records import (
     ApprovalDecision,
     ApprovalRecord,
     ApprovalState,
+    CachedValue,
+    CacheKey,
     CheckpointRecord,
     Grant,
     Head,
@@ -48,6 +50,9 @@ __all__ = [
     "ApprovalState",
     "Approvals",
     "Backend",
+    "Cache",
+    "CacheKey",
+    "CachedValue",
     "CheckpointMissing",
     "CheckpointRecord",
     "DataCorrupt",

@@ -13,6 +13,8 @@ from typing import Protocol
 from clew_storage.records import (
     ApprovalRecord,
     ApprovalState,
+    CachedValue,
+    CacheKey,
     CheckpointRecord,
     Grant,
     Head,
@@ -201,6 +203,33 @@ class Approvals(Protocol):
         """Pending approvals of every tenant with `expires_at_ms <= now_ms`: by expiry, oldest first, ties by id."""
 
 
+class Cache(Protocol):
+    """Values by namespace and key, each for ever or for a time. To every method a value that has expired is not there.
+
+    Names are compared code point by code point, and no two of them are the same value.
+    """
+
+    async def put_value(self, key: CacheKey, value: CachedValue) -> None:
+        """Keep a value, in the place of the one that was there."""
+
+    async def get_value(self, key: CacheKey, *, now_ms: int) -> CachedValue | None:
+        """The value, or None."""
+
+    async def delete_value(self, key: CacheKey, *, now_ms: int) -> bool:
+        """Erase the value; True if there was one."""
+
+    async def list_keys(
+        self, tenant: str, namespace: str, *, prefix: str, after: str | None, limit: int, now_ms: int
+    ) -> Sequence[str]:
+        """The keys of a namespace that begin with the prefix, in the order of their code points, beyond `after`.
+
+        Every character of the prefix stands for itself.
+        """
+
+    async def forget_expired(self, *, now_ms: int, limit: int) -> int:
+        """Erase up to `limit` values of any tenant that have expired; how many went."""
+
+
 class Backend(Protocol):
     """One database."""
 
@@ -224,6 +253,11 @@ class Backend(Protocol):
     @property
     def approvals(self) -> Approvals:
         """Questions to people."""
+        ...
+
+    @property
+    def cache(self) -> Cache:
+        """Values for a time."""
         ...
 
     async def open(self) -> None:

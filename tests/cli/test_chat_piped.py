@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.cli.conftest import Cli
 
 
@@ -61,10 +63,11 @@ def test_without_a_name_the_only_app_is_taken(cli: Cli) -> None:
     assert "You said: hello" in cli.shown("chat", lines=["hello"])
 
 
-def test_an_app_that_is_not_there_is_named(cli: Cli) -> None:
-    done = cli.run("chat", "shop", lines=["hello"])
+@pytest.mark.parametrize("lines", [[], ["hello"]])
+def test_an_app_that_is_not_there_is_named_before_anything_is_read(cli: Cli, lines: list[str]) -> None:
+    done = cli.run("chat", "shop", lines=lines)
 
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert "shop" in done.stderr
     assert "support" in done.stderr
 

@@ -13,7 +13,11 @@ def a_server(folder: Path, port: str = "0") -> tuple[subprocess.Popen[str], str]
     command = [CLEW, "serve", str(APPS), "--json", "--storage", f"sqlite://{folder / 'restart.db'}", "--port", port]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert server.stdout is not None
-    return server, str(json.loads(server.stdout.readline())["address"])
+    line = server.stdout.readline()
+    if not line:
+        stopped(server)
+        raise AssertionError("the server did not start")
+    return server, str(json.loads(line)["address"])
 
 
 def stopped(server: subprocess.Popen[str]) -> None:

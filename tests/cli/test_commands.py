@@ -3,14 +3,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import trustme
 
 from clew import Client
 from clew.settings import DEFAULT_TARGET as CLIENTS_TARGET
 from clew_server.cli.calls import DEFAULT_TARGET
 from clew_server.settings import DEFAULT_PORT
-from tests.cli.conftest import CLEW, Cli
+from tests.cli.conftest import APPS, CLEW, Cli
 
 COMMANDS = (
     "serve",
@@ -103,3 +105,24 @@ def test_a_server_that_is_not_there_is_said_with_what_to_do() -> None:
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "clew serve" in done.stderr
     assert "localhost:1" in done.stderr
+    assert "CLEW_CA" in done.stderr
+
+
+def test_a_server_that_speaks_tls_is_said_to_be_a_reason(tmp_path: Path) -> None:
+    issued = trustme.CA().issue_cert("localhost", "127.0.0.1")
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    issued.cert_chain_pems[0].write_to_path(cert)
+    issued.private_key_pem.write_to_path(key)
+    command = [CLEW, "serve", str(APPS), "--json", "--port", "0", "--storage", "memory://"]
+    command += ["--tls-cert", str(cert), "--tls-key", str(key)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout is not None
+        try:
+            target = json.loads(server.stdout.readline())["address"]
+            with Client(target) as client:
+                done = Cli(target, client).run("apps")
+        finally:
+            server.terminate()
+
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert "CLEW_CA=FILE" in done.stderr

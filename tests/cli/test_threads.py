@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.cli.conftest import Cli
 
 
@@ -70,6 +72,18 @@ def test_rewind_takes_a_version_or_an_id(cli: Cli) -> None:
     newest = cli.json_lines("threads", "history", "rewound")[0]["id"].replace(".5", ".4")
     assert cli.json("threads", "rewind", "rewound", newest)["source"] == "fork"
     assert len(cli.json_lines("threads", "messages", "rewound")) == 4
+
+
+@pytest.mark.parametrize("command", ["rewind unwound 99", "rewind unwound v99", "copy unwound other --at 99"])
+def test_a_version_that_is_not_there_is_named_as_it_was_typed(cli: Cli, command: str) -> None:
+    cli.talked("unwound")
+
+    done = cli.run("threads", *command.split())
+
+    assert done.returncode == 1
+    typed = command.rpartition(" ")[2]
+    assert f"'unwound' has no version {typed!r};" in done.stderr
+    assert done.stderr.endswith("(checkpoint_not_found)\n")
 
 
 def test_a_copy_is_a_thread_of_its_own(cli: Cli) -> None:

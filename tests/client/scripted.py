@@ -15,6 +15,7 @@ from google.rpc import error_details_pb2, status_pb2
 from clew.v1 import (
     app_service_pb2_grpc,
     approval_service_pb2_grpc,
+    cache_service_pb2_grpc,
     checkpoint_service_pb2_grpc,
     event_pb2,
     run_service_pb2,
@@ -28,6 +29,7 @@ Answer = Callable[[Any, Context], Any]
 _SERVICES = (
     (app_service_pb2_grpc, "AppService"),
     (approval_service_pb2_grpc, "ApprovalService"),
+    (cache_service_pb2_grpc, "CacheService"),
     (checkpoint_service_pb2_grpc, "CheckpointService"),
     (run_service_pb2_grpc, "RunService"),
     (thread_service_pb2_grpc, "ThreadService"),

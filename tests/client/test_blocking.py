@@ -18,6 +18,7 @@ import pytest
 
 from clew import AppHandle, Client, Thread, ThreadNotFoundError
 from clew.blocking import BACKGROUND
+from clew.cache import Cache
 from clew.inbox import Approvals
 from clew.listings import Apps, Threads
 from clew.v1 import checkpoint_pb2, thread_pb2, thread_service_pb2
@@ -66,7 +67,7 @@ def thread(served: Served) -> Iterator[Thread]:
         yield client.thread("t-1")
 
 
-@pytest.mark.parametrize("owner", [Thread, AppHandle, Threads, Apps, Approvals])
+@pytest.mark.parametrize("owner", [Thread, AppHandle, Threads, Apps, Approvals, Cache])
 def test_every_verb_has_a_blocking_form(owner: type) -> None:
     names = {name for name, _ in inspect.getmembers(owner, callable) if not name.startswith("_")}
     verbs = {name for name in names if not name.endswith("_sync")} - {"thread"}

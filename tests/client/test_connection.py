@@ -71,9 +71,22 @@ def test_a_certificate_needs_its_key() -> None:
         Tls(client_certificate=b"x")
 
 
+async def test_a_client_does_not_wait_for_the_backoff_of_another(server: ScriptedServer) -> None:
+    server.on("GetThread", replies(THREAD))
+    await server.stop()
+    backoffs = ("initial", "min", "max")
+    options = (("grpc.enable_retries", 0), *((f"grpc.{each}_reconnect_backoff_ms", 60_000) for each in backoffs))
+    async with Client(server.target, options=options, connect_timeout=0) as early:
+        with pytest.raises(UnavailableError):
+            await early.thread("t-1").info()
+        await server.start()
+        async with Client(server.target, options=options, connect_timeout=0) as late:
+            assert (await late.thread("t-1").info()).version == 3
+
+
 async def test_a_message_over_the_limit_is_refused_before_it_is_sent(server: ScriptedServer, client: Client) -> None:
     with pytest.raises(ExhaustedError):
-        await client.thread("t-1").send("x" * (5 << 20))
+        await client.thread("t-1").send("x" * (9 << 20))
     assert server.asked == []
 
 

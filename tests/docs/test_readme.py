@@ -34,8 +34,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
     (serve,) = commands(0)
     with subprocess.Popen([*serve, "--port", "0", "--json"], cwd=folder, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        yield {**os.environ, "CLEW_TARGET": json.loads(server.stdout.readline())["address"]}
-        server.terminate()
+        try:
+            yield {**os.environ, "CLEW_TARGET": json.loads(server.stdout.readline())["address"]}
+        finally:
+            server.terminate()
 
 
 def run(
@@ -73,8 +75,10 @@ def test_a_client_and_the_command_line_talk_to_a_server(served: dict[str, str], 
     assert run(chat, tmp_path, served, "Please refund order A-1002\nlater\n").returncode == 3
     with subprocess.Popen(watch, env=served, stdout=subprocess.PIPE, text=True) as inbox:
         assert inbox.stdout is not None
-        assert "ticket-9" in inbox.stdout.readline()
-        inbox.send_signal(signal.SIGINT)
+        try:
+            assert "ticket-9" in inbox.stdout.readline()
+        finally:
+            inbox.send_signal(signal.SIGINT)
     assert run(history, tmp_path, served).returncode == 0
 
 

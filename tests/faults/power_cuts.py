@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import random
+import signal
 import struct
 import subprocess
 from contextlib import suppress
@@ -96,6 +97,8 @@ class RealDisk:
 
     async def cut(self, process: Process, dice: random.Random) -> None:
         """See `Disk`."""
+        # Stopped first: what it says after the cut would be said of a disk that is gone.
+        process.signal(signal.SIGSTOP)
         handle = os.open(self._mounted, os.O_RDONLY)
         try:
             fcntl.ioctl(handle, _SHUTDOWN, struct.pack("I", _NO_LOG_FLUSH))

@@ -32,6 +32,10 @@ class Refused(Exception):  # noqa: N818 - as the engine's errors are named by th
         self.code = code
 
 
+# Every process that was started and not seen to end; what a failed test leaves behind is ended after it.
+RUNNING: set[asyncio.subprocess.Process] = set()
+
+
 class UnderTest(Protocol):
     """A process on a SQLite file, however it is spoken to."""
 
@@ -81,9 +85,11 @@ class Process:
                 limit=1 << 24,
                 env=whole,
             )
+        RUNNING.add(self._child)
         hello = self._expect(0)
         self._listening = asyncio.create_task(self._listen())
         if await hello.get() is None:
+            await self.ended()
             raise Gone((self.folder / "errors").read_text())
 
     @property
@@ -109,6 +115,7 @@ class Process:
         assert self._listening is not None
         await self._listening
         await self._child.wait()
+        RUNNING.discard(self._child)
 
     async def hang_up(self) -> None:
         """Nothing is left open when it is dead."""

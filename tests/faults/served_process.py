@@ -12,7 +12,7 @@ from typing import Any
 
 import clew
 from tests.faults import plans
-from tests.faults.process import ROOT, Gone
+from tests.faults.process import ROOT, RUNNING, Gone
 from tests.scenarios.over_grpc import ClientThread
 from tests.scenarios.world import Handle
 
@@ -54,8 +54,10 @@ class ServedProcess:
                 env=whole,
                 cwd=ROOT,
             )
+        RUNNING.add(self._child)
         assert self._child.stdout is not None
         if not await self._child.stdout.readline():
+            await self.ended()
             raise Gone((self._folder / "errors").read_text())
         self._client = clew.Client(f"unix:{socket}", connect_timeout=0.0, rejoin_timeout=0.0)
 
@@ -73,6 +75,7 @@ class ServedProcess:
         while await self._child.stdout.readline():
             pass
         await self._child.wait()
+        RUNNING.discard(self._child)
 
     async def hang_up(self) -> None:
         """Let the client's connection go, when all its streams have ended."""

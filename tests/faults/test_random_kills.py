@@ -42,7 +42,7 @@ async def kill_at_random(process: UnderTest, seed: int, cycles: int) -> Findings
 
 
 @pytest.mark.parametrize(
-    ("make", "how", "short", "full"), [(Process, "in process", 10, 250), (ServedProcess, "clew serve, gRPC", 5, 250)]
+    ("make", "how", "short", "full"), [(Process, "in process", 10, 250), (ServedProcess, "clew serve, gRPC", 5, 100)]
 )
 async def test_nothing_acknowledged_is_lost_and_nothing_finished_runs_again(
     tmp_path: Path, make: Callable[[Path], UnderTest], how: str, short: int, full: int

@@ -62,6 +62,8 @@ class Worker:
             say({"n": number, "r": None if verb == "copy" else reply})
         except ClewError as error:
             say({"n": number, "x": error.code, "m": str(error)})
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test must not wait for ever
+            say({"n": number, "x": "unforeseen", "m": repr(error)})
 
 
 def say(answer: dict[str, Any]) -> None:

@@ -36,7 +36,7 @@ EXPECTED = frozenset(
 
 
 class Workload:
-    """Drivers on a few threads. `dead` says whether an error is what the death of the process looks like."""
+    """Drivers on a few threads. `dead` says whether an error is what they end with, such as the death of the process."""
 
     def __init__(
         self,
@@ -54,11 +54,13 @@ class Workload:
         self.done = 0
 
     async def run(self, thread_ids: Sequence[str]) -> None:
-        """Go on until the process is gone."""
-        async with asyncio.TaskGroup() as drivers:
-            for thread_id in thread_ids:
-                drivers.create_task(self._drive(thread_id))
-            drivers.create_task(self._disturb(thread_ids))
+        """Go on until every driver has met what `dead` looks for."""
+        async with asyncio.TaskGroup() as everyone:
+            disturbing = everyone.create_task(self._disturb(thread_ids))
+            async with asyncio.TaskGroup() as drivers:
+                for thread_id in thread_ids:
+                    drivers.create_task(self._drive(thread_id))
+            disturbing.cancel()
 
     async def _drive(self, thread_id: str) -> None:
         verbs = (self._turn, self._turn, self._turn, self._retry, self._rewind, self._rename, self._copy, self._delete)
@@ -94,11 +96,10 @@ class Workload:
         self._journal.unanswered[request] = (thread.id, text)
         turn = await self._journal.follow(thread.id, thread.stream(text, request_id=request)).turn()
         self._journal.unanswered.pop(request, None)
-        while turn.status == "suspended":
-            turn = await self._answer(thread)
+        while turn.status == "suspended" and (approvals := await thread.approvals()):
+            turn = await self._answer(thread, answers_to(approvals))
 
-    async def _answer(self, thread: Handle) -> Turn:
-        answers: dict[str, Any] = answers_to(await thread.approvals())
+    async def _answer(self, thread: Handle, answers: dict[str, Any]) -> Turn:
         for approval, answer in answers.items():
             if answer is True and self._dice.random() < 0.3:
                 answers[approval] = {"reject": "not today"}

@@ -25,6 +25,9 @@ BAD_OBJECTS = [*BAD_JSON, "[]", "null", "1"]
 BAD_DURATIONS = [Duration(seconds=-1), Duration(nanos=-1), Duration(seconds=1, nanos=-1), Duration(nanos=1_000_000_000)]
 BAD_BUSY = [*BAD_DURATIONS, Duration(seconds=3600, nanos=1), Duration(seconds=2**62)]
 BAD_LIMIT_TIMES = [*BAD_DURATIONS, Duration(), Duration(seconds=2**62)]
+BAD_TTLS = [*BAD_DURATIONS, Duration(), Duration(seconds=3_155_760_000, nanos=1), Duration(seconds=2**62)]
+BAD_NAMES = ["", "x" * 257, "é" * 129]
+BAD_KEYS = ["", "x" * 1025, "é" * 513]
 BAD_TEXT = ["x" * 257, "é" * 129, "a\0b"]
 BAD_REQUEST_IDS = ["x" * 129, "with space", "é", "a\0b", "a\nb"]
 BAD_REASONS = ["r" * 4097]
@@ -55,6 +58,10 @@ GOOD: dict[str, dict[str, Any]] = {
     "RewindRequest": {"thread_id": "t", "checkpoint_id": "c"},
     "ListApprovalsRequest": {},
     "WatchApprovalsRequest": {},
+    "PutValueRequest": {"namespace": "n", "key": "k", "value_json": "1"},
+    "GetValueRequest": {"namespace": "n", "key": "k"},
+    "DeleteValueRequest": {"namespace": "n", "key": "k"},
+    "ListKeysRequest": {"namespace": "n"},
     "ListAppsRequest": {},
     "GetAppRequest": {"name": "support"},
 }
@@ -85,6 +92,8 @@ BAD: dict[str, dict[str, list[Any]]] = {
         "user_id": BAD_TEXT,
         "app": BAD_IDS,
         "busy_timeout": BAD_BUSY,
+        "namespace": BAD_NAMES,
+        "key": BAD_KEYS,
     },
     "SendRequest": {
         "thread_id": BAD_IDS,
@@ -162,5 +171,7 @@ BAD: dict[str, dict[str, list[Any]]] = {
     "RewindRequest": {"checkpoint_id": BAD_REQUIRED_IDS},
     "ListApprovalsRequest": {"thread_id": BAD_IDS},
     "WatchApprovalsRequest": {"thread_id": BAD_IDS},
+    "PutValueRequest": {"value_json": BAD_JSON, "ttl": BAD_TTLS},
+    "ListKeysRequest": {"prefix": BAD_KEYS[1:]},
     "GetAppRequest": {"name": BAD_REQUIRED_IDS},
 }

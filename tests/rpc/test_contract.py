@@ -81,6 +81,10 @@ PATHS = {
     "ListCheckpoints": "GET /v1/threads/{thread_id}/checkpoints",
     "GetCheckpoint": "GET /v1/threads/{thread_id}/checkpoints/{checkpoint_id}",
     "Rewind": "POST /v1/threads/{thread_id}:rewind",
+    "PutValue": "PUT /v1/cache/{namespace}/values/{key}",
+    "GetValue": "GET /v1/cache/{namespace}/values/{key}",
+    "DeleteValue": "DELETE /v1/cache/{namespace}/values/{key}",
+    "ListKeys": "GET /v1/cache/{namespace}/values",
     "ListApprovals": "GET /v1/approvals",
     "ListApps": "GET /v1/apps",
     "GetApp": "GET /v1/apps/{name}",
@@ -88,6 +92,8 @@ PATHS = {
 STARTS_AN_ATTEMPT = {"Send", "Decide", "Resume", "Retry"}
 WAITS_FOR_THE_THREAD = {"Rewind"}
 HAS_NO_VERSION = {"UpdateThread"}
+# Values of the cache belong to no thread: there is no version to expect, and to do it again does no harm.
+NEEDS_NO_REQUEST_ID = {"PutValue", "DeleteValue"}
 READS = ("Get", "List", "Watch")
 
 
@@ -143,6 +149,7 @@ def test_every_service_of_the_contract_is_there() -> None:
     assert {service for file in FILES for service in file.services_by_name} == {
         "AppService",
         "ApprovalService",
+        "CacheService",
         "CheckpointService",
         "RunService",
         "ThreadService",
@@ -176,6 +183,21 @@ def test_what_a_path_names_is_a_text_field_of_the_request(method: MethodDescript
         assert method.input_type.fields_by_name[name].type == FieldDescriptor.TYPE_STRING
 
 
+def test_what_a_path_cannot_say_has_a_path_of_its_own_without_it() -> None:
+    """Names of the cache are any text, and `.` and `..` are steps of a path however they are encoded."""
+    others = {
+        method.name: [(other.WhichOneof("pattern"), getattr(other, other.WhichOneof("pattern"))) for other in rule.additional_bindings]
+        for method in methods()
+        if (rule := method.GetOptions().Extensions[annotations_pb2.http]).additional_bindings
+    }  # fmt: skip
+    assert others == {
+        "PutValue": [("put", "/v1/cache/value")],
+        "GetValue": [("get", "/v1/cache/value")],
+        "DeleteValue": [("delete", "/v1/cache/value")],
+        "ListKeys": [("get", "/v1/cache/keys")],
+    }
+
+
 @every_rpc
 def test_what_travels_as_query_parameters_is_flat(method: MethodDescriptor) -> None:
     verb, _, body = http_of(method)
@@ -189,7 +211,7 @@ def test_what_travels_as_query_parameters_is_flat(method: MethodDescriptor) -> N
 @every_rpc
 def test_a_mutation_can_be_repeated_and_made_conditional(method: MethodDescriptor) -> None:
     by_name = method.input_type.fields_by_name
-    mutates = not method.name.startswith(READS)
+    mutates = not method.name.startswith(READS) and method.name not in NEEDS_NO_REQUEST_ID
     assert ("request_id" in by_name) == mutates
     if mutates and method.name not in HAS_NO_VERSION:
         assert by_name["expected_version"].has_presence, "0 and unset are not the same"

@@ -137,6 +137,21 @@ async def test_a_certificate_that_is_none_is_said(tls: dict[str, Path], tmp_path
         await Server([support()], told(tls_cert=tmp_path / "junk", tls_key=tls["key"])).start()
 
 
+async def test_a_key_of_another_certificate_is_said(tls: dict[str, Path], tmp_path: Path) -> None:
+    other = tmp_path / "other.pem"
+    trustme.CA().issue_cert("localhost").private_key_pem.write_to_path(other)
+    with pytest.raises(ServeError, match=r"other\.pem is not the key of the certificate in"):
+        await Server([support()], told(tls_cert=tls["cert"], tls_key=other)).start()
+
+
+@pytest.mark.parametrize("broken", ["tls_cert", "tls_key", "tls_client_ca"])
+async def test_a_pem_file_with_nonsense_in_it_is_said(tls: dict[str, Path], tmp_path: Path, broken: str) -> None:
+    (tmp_path / "bad.pem").write_text("-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n")
+    files = {"tls_cert": tls["cert"], "tls_key": tls["key"], "tls_client_ca": tls["ca"], broken: tmp_path / "bad.pem"}
+    with pytest.raises(ServeError, match=r"bad\.pem.*PEM"):
+        await Server([support()], told(**files)).start()
+
+
 @pytest.mark.parametrize("half", [{"tls_cert": "x"}, {"tls_key": "x"}, {"tls_client_ca": "x"}])
 def test_half_of_tls_is_no_setting(half: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="TLS"):

@@ -14,6 +14,7 @@ from google.protobuf.message_factory import GetMessageClass
 from clew.v1 import (
     app_service_pb2,
     approval_service_pb2,
+    cache_service_pb2,
     checkpoint_service_pb2,
     message_pb2,
     run_pb2,
@@ -27,6 +28,7 @@ from tests.support.serving import Served, events_of, refusal
 MODULES = (
     app_service_pb2,
     approval_service_pb2,
+    cache_service_pb2,
     checkpoint_service_pb2,
     run_service_pb2,
     thread_service_pb2,
@@ -34,6 +36,7 @@ MODULES = (
 STUBS = {
     "AppService": "apps",
     "ApprovalService": "approvals",
+    "CacheService": "cache",
     "CheckpointService": "checkpoints",
     "RunService": "runs",
     "ThreadService": "threads",

@@ -172,6 +172,44 @@ async def test_a_second_signal_stops_at_once(shop: Path) -> None:
             assert (await server.ended())[0] == 0
 
 
+STUBBORN = """
+import asyncio, time
+from clew_engine import Agent, OfflineModel, tool
+from clew_engine.models.offline_rules import when
+
+@tool
+def hang() -> str:
+    "Never ends."
+    while True:
+        time.sleep(1)
+
+@tool
+async def swallow() -> str:
+    "Will not be cancelled."
+    while True:
+        try:
+            await asyncio.sleep(1)
+        except asyncio.CancelledError:
+            pass
+
+shop = Agent("shop", model=OfflineModel([when("hang").call("hang"), when("swallow").call("swallow")]), tools=[hang, swallow])
+"""
+
+
+@pytest.mark.parametrize("tool", ["hang", "swallow"])
+async def test_a_tool_that_never_ends_does_not_hold_the_server(tmp_path: Path, tool: str) -> None:
+    (tmp_path / "shop.py").write_text(STUBBORN)
+    async with serve(tmp_path, "--grace", "0.2") as server:
+        call = server.stubs.runs.Send(SendRequest(thread_id="t", text=tool))
+        await up_to(call, "tool_call_started", 1)
+        server.signal(signal.SIGTERM)
+        async with asyncio.timeout(60):
+            assert (await server.ended())[0] == 0
+    async with serve(tmp_path) as server:
+        thread = (await server.stubs.threads.GetThread(GetThreadRequest(thread_id="t"))).thread
+        assert thread.run.state == RUN_STATE_INTERRUPTED
+
+
 async def test_a_database_in_use_is_refused_by_the_name_of_its_owner(shop: Path) -> None:
     async with serve(shop) as server:
         process = await clew(shop, "serve", "shop.py", "--port", "0", "--storage", "sqlite://clew.db")
@@ -205,6 +243,26 @@ async def test_the_author_s_own_mistake_is_shown_where_it_is(tmp_path: Path) -> 
     assert 'bad.py", line 2, in f' in told
     assert "importlib" not in told
     assert told.splitlines()[-1] == "clew: bad.py could not be imported: ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "port = 1\nhost 2\n",
+            "clew.toml is not TOML: Expected '=' after a key in a key/value pair (at line 2, column 6)",
+        ),
+        ("busy_timeot = 3\n", "clew.toml: there is no setting 'busy_timeot'; the nearest is 'busy_timeout'"),
+        ("[server]\nport = 1\n", "clew.toml: there is no setting 'server'; the nearest is "),
+    ],
+)
+async def test_a_file_of_settings_that_is_wrong_is_said_in_one_line(shop: Path, text: str, said: str) -> None:
+    written(shop, "clew.toml", text)
+    process = await clew(shop, "serve", "shop.py")
+    _, errors = await process.communicate()
+    assert process.returncode == 1
+    assert errors.decode().startswith(f"clew: {said}")
+    assert errors.decode().count("\n") == 1
 
 
 async def test_help_and_version_import_nothing_heavy(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Nothing over 4 MiB is ever sent, and what is too large is refused by its size."""
+"""A server sends nothing over 4 MiB and takes nothing over 8; what is too large is refused by its size."""
 
 from __future__ import annotations
 
@@ -32,20 +32,29 @@ def picture(size: int) -> Content:
     return Content(parts=[Part(image=MediaPart(mime_type="image/png", data=b"\xff" * size))])
 
 
-async def test_a_request_over_4_mib_is_not_taken() -> None:
+async def test_a_request_over_8_mib_is_not_taken() -> None:
     async with serving([echo()]) as served:
-        call = served.runs.Send(SendRequest(thread_id="t", text="x" * LIMIT))
+        call = served.runs.Send(SendRequest(thread_id="t", text="x" * 2 * LIMIT))
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await events_of(call)
         assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
-async def test_a_message_over_its_limit_is_refused_by_its_size_and_nothing_is_written() -> None:
+@pytest.mark.parametrize("size", [3_700_000, 5_000_000])
+async def test_a_message_over_its_limit_is_refused_by_its_size_and_nothing_is_written(size: int) -> None:
     async with serving([echo()]) as served:
-        refused = await refusal(served.runs.Send(SendRequest(thread_id="t", text="x" * 3_700_000)))
+        refused = await refusal(served.runs.Send(SendRequest(thread_id="t", text="x" * size)))
         assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "STATE_TOO_LARGE")
         assert int(refused.metadata["size"]) > int(refused.metadata["limit"]) == 3_670_016
         assert not (await served.threads.ListThreads(ListThreadsRequest())).threads
+
+
+async def test_state_of_5_megabytes_is_refused_by_the_rules_and_not_by_the_transport() -> None:
+    async with serving([echo()]) as served:
+        state = json.dumps({"a": "x" * 5_000_000}).encode()
+        refused = await refusal(served.runs.Send(SendRequest(thread_id="t", text="hi", state_json=state)))
+        assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "STATE_TOO_LARGE")
+        assert refused.metadata["limit"] == str(MIB)
 
 
 async def test_state_over_its_limit_is_refused_by_its_size_and_nothing_is_written() -> None:

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +37,16 @@ async def killed(folder: Path, plan: str, *, wait_for: str = "") -> None:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert process.stdout is not None
-    assert await asyncio.wait_for(process.stdout.readline(), 60) == b"ready\n"
-    async with asyncio.timeout(10):
-        while wait_for not in ledger.read_text():  # noqa: ASYNC110 - another process writes it
-            await asyncio.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    await process.wait()
-    process._transport.close()  # type: ignore[attr-defined]
+    try:
+        assert await asyncio.wait_for(process.stdout.readline(), 60) == b"ready\n"
+        async with asyncio.timeout(60):
+            while wait_for not in ledger.read_text():  # noqa: ASYNC110 - another process writes it
+                await asyncio.sleep(0.01)
+    finally:
+        with suppress(ProcessLookupError):
+            process.send_signal(signal.SIGKILL)
+        await process.wait()
+        process._transport.close()  # type: ignore[attr-defined]
 
 
 @asynccontextmanager

@@ -44,11 +44,11 @@ async def test_tokens_over_the_limit_fail_the_run_before_the_next_step(world: Wo
 
 async def test_time_over_the_limit_stops_the_model_and_keeps_its_text(world: World) -> None:
     world.agent(["half", Gate()], "whole")
-    thread = await world.thread(limits={"seconds": 0.05})
+    thread = await world.thread(limits={"seconds": 0.5})
     turn = await thread.send()
     assert turn.failure == "limit_exceeded"
     assert (await thread.messages())[-1]["finish_reason"] == "cancelled"
-    assert (await thread.retry()).text == "whole"
+    assert (await (await world.thread()).retry()).text == "whole"
 
 
 async def test_time_over_the_limit_stops_tools_and_a_retry_runs_them_again(world: World) -> None:
@@ -61,10 +61,10 @@ async def test_time_over_the_limit_stops_tools_and_a_retry_runs_them_again(world
         return "done"
 
     world.agent(ask("slow"), "ok", tools=[slow])
-    thread = await world.thread(limits={"seconds": 0.05})
+    thread = await world.thread(limits={"seconds": 0.5})
     assert (await thread.send()).failure == "limit_exceeded"
     gate.open()
-    assert (await thread.retry()).text == "ok"
+    assert (await (await world.thread()).retry()).text == "ok"
     assert ran == ["slow", "slow"]
 
 

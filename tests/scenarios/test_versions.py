@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.scenarios.heads import standing
+from tests.scenarios.heads import refund, standing
 from tests.scenarios.scripts import ask, rejected
 from tests.scenarios.world import World, refused, snapshot
 
@@ -84,6 +84,17 @@ async def test_an_update_has_no_version_and_its_etag_guards_it(world: World) -> 
 
 async def test_a_thread_belongs_to_the_app_of_its_first_send(world: World) -> None:
     world.agent("ok")
+    world.agent("ok", name="other")
+    await (await world.thread()).send()
+    stranger = await world.thread(app="other")
+    before = await snapshot(stranger)
+    with refused("app_mismatch"):
+        await stranger.send()
+    assert await snapshot(stranger) == before
+
+
+async def test_another_app_is_told_so_also_where_the_thread_waits(world: World) -> None:
+    world.agent(ask("refund", amount=7), tools=[refund], approve=["refund"])
     world.agent("ok", name="other")
     await (await world.thread()).send()
     stranger = await world.thread(app="other")

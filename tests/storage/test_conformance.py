@@ -12,8 +12,9 @@ from clew_storage.conformance import BackendPromises, Category, Promises, hold_t
 from clew_storage.conformance.categories import belongs_to
 from clew_storage.memory import MemoryBackend
 from clew_storage.memory.appends import append
+from clew_storage.memory.cache import MemoryCache
 from clew_storage.memory.threads import MemoryThreads
-from clew_storage.records import StateChange, Write, Written
+from clew_storage.records import CachedValue, CacheKey, StateChange, Write, Written
 
 
 def test_no_promise_hides_another_of_the_same_name() -> None:
@@ -60,11 +61,33 @@ class Unfenced(MemoryThreads):
         return append(self._tables(), write, admitted=True)
 
 
-@pytest.mark.parametrize("broken", [Forgetful, Unfenced])
-def test_the_model_catches_a_broken_backend(broken: type[MemoryThreads]) -> None:
+class Immortal(MemoryCache):
+    """Gives what has expired."""
+
+    async def get_value(self, key: CacheKey, *, now_ms: int) -> CachedValue | None:
+        return self._tables().values.get(key)
+
+
+class Joining(MemoryCache):
+    """Joins the parts of a name without escaping them."""
+
+    async def put_value(self, key: CacheKey, value: CachedValue) -> None:
+        namespace, _, rest = f"{key.namespace}:{key.key}".partition(":")
+        await super().put_value(CacheKey(key.tenant, namespace, rest), value)
+
+    async def get_value(self, key: CacheKey, *, now_ms: int) -> CachedValue | None:
+        namespace, _, rest = f"{key.namespace}:{key.key}".partition(":")
+        return await super().get_value(CacheKey(key.tenant, namespace, rest), now_ms=now_ms)
+
+
+@pytest.mark.parametrize("broken", [Forgetful, Unfenced, Immortal, Joining])
+def test_the_model_catches_a_broken_backend(broken: type[MemoryThreads | MemoryCache]) -> None:
     def make() -> MemoryBackend:
         backend = MemoryBackend()
-        backend._threads = broken(backend._opened, backend._leases)
+        if issubclass(broken, MemoryThreads):
+            backend._threads = broken(backend._opened, backend._leases)
+        else:
+            backend._cache = broken(backend._opened)
         return backend
 
     with pytest.raises(Exception):  # noqa: B017, PT011 - hypothesis wraps what it found

@@ -11,7 +11,17 @@ from typing import Any, Self
 
 import pytest
 
-from clew_storage import ApprovalState, InfoChange, MessageRecord, Source, StateChange, Status, ThreadFilter
+from clew_storage import (
+    ApprovalState,
+    CachedValue,
+    CacheKey,
+    InfoChange,
+    MessageRecord,
+    Source,
+    StateChange,
+    Status,
+    ThreadFilter,
+)
 from clew_storage.conformance.examples import (
     KEY,
     NOW,
@@ -30,6 +40,7 @@ from clew_storage.records import Grant
 from clew_storage.sqlite import SqliteBackend
 from clew_storage.sqlite.readers import Readers
 
+VALUE = CacheKey("acme", "n", "k")
 TEXT = 200  # bytes of new text in each of a turn's five messages
 ENGINE = b'{"calls":[{"id":"call_12_0","name":"look_up_order","state":"done"}]}'
 
@@ -193,6 +204,11 @@ async def test_no_query_of_every_day_looks_through_a_table(backend: SqliteBacken
     await backend.approvals.get_approval("acme", "a")
     await backend.threads.forget_requests(before_ms=NOW)
     await backend.threads.delete_thread(KEY, request=None, now_ms=NOW)
+    await backend.cache.put_value(VALUE, CachedValue(b"1", NOW))
+    await backend.cache.get_value(VALUE, now_ms=NOW)
+    await backend.cache.list_keys("acme", "n", prefix="k", after="k", limit=9, now_ms=NOW)
+    await backend.cache.forget_expired(now_ms=NOW, limit=9)
+    await backend.cache.delete_value(VALUE, now_ms=NOW)
     plans = {sql: await _plan(backend, sql) for sql in statements if re.match("SELECT|INSERT|UPDATE|DELETE", sql)}
     assert len(plans) > 25
     assert {sql: plan for sql, plan in plans.items() if any(_looks_through(step) for step in plan)} == {}
@@ -207,6 +223,7 @@ async def test_lists_by_creation_come_from_an_index_in_their_order(backend: Sqli
     await backend.approvals.list_approvals("acme", states=[ApprovalState.PENDING], after=(NOW, "a"))
     await backend.approvals.list_approvals("acme")
     await backend.approvals.list_expired(now_ms=NOW, limit=9)
+    await backend.cache.list_keys("acme", "n", prefix="k", after="k", limit=9, now_ms=NOW)
     for sql in statements:
         if sql.startswith("SELECT"):
             assert "USE TEMP B-TREE FOR ORDER BY" not in " ".join(await _plan(backend, sql)), sql

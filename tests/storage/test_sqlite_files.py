@@ -64,8 +64,11 @@ def a_server(url: str) -> Iterator[subprocess.Popen[str]]:
     """Another process that holds the storage open."""
     with subprocess.Popen([sys.executable, "-c", SERVER, url], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        assert server.stdout.readline() == "open\n"
-        yield server
+        try:
+            assert server.stdout.readline() == "open\n"
+            yield server
+        finally:
+            server.kill()
 
 
 async def test_a_folder_is_refused_with_a_name_for_a_file(tmp_path: Path) -> None:
@@ -175,6 +178,18 @@ async def test_a_second_opener_in_this_process_is_told_its_own_pid(tmp_path: Pat
     assert refused.value.pid == os.getpid()
     await second.close()
     await first.check()
+    await first.close()
+
+
+async def test_a_file_has_one_owner_by_whatever_link_it_is_named(tmp_path: Path) -> None:
+    first = open_storage(f"sqlite://{tmp_path}/clew.db")
+    await first.open()
+    (tmp_path / "soft.db").symlink_to(tmp_path / "clew.db")
+    with pytest.raises(StorageInUse):
+        await open_storage(f"sqlite://{tmp_path}/soft.db").open()
+    (tmp_path / "hard.db").hardlink_to(tmp_path / "clew.db")
+    with pytest.raises(StorageRefused, match="another name"):
+        await open_storage(f"sqlite://{tmp_path}/hard.db").open()
     await first.close()
 
 

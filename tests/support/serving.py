@@ -14,6 +14,7 @@ from google.rpc.status_pb2 import Status
 from clew.v1 import (
     app_service_pb2_grpc,
     approval_service_pb2_grpc,
+    cache_service_pb2_grpc,
     checkpoint_service_pb2_grpc,
     event_pb2,
     run_service_pb2_grpc,
@@ -36,6 +37,7 @@ class Stubs:
     checkpoints: checkpoint_service_pb2_grpc.CheckpointServiceStub
     approvals: approval_service_pb2_grpc.ApprovalServiceStub
     apps: app_service_pb2_grpc.AppServiceStub
+    cache: cache_service_pb2_grpc.CacheServiceStub
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ def stubs_on(channel: grpc.aio.Channel) -> Stubs:
         checkpoints=checkpoint_service_pb2_grpc.CheckpointServiceStub(channel),
         approvals=approval_service_pb2_grpc.ApprovalServiceStub(channel),
         apps=app_service_pb2_grpc.AppServiceStub(channel),
+        cache=cache_service_pb2_grpc.CacheServiceStub(channel),
     )
 
 

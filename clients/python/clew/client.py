@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from clew.app import AppHandle
 from clew.blocking import BACKGROUND, blocking
+from clew.cache import Cache
 from clew.connection import Connection
 from clew.inbox import Approvals
 from clew.listings import Apps, Threads
@@ -59,6 +60,7 @@ class Client:
         self.threads = Threads(self)
         self.approvals = Approvals(self)
         self.apps = Apps(self)
+        self.cache = Cache(self)
 
     def __repr__(self) -> str:
         return f"Client({self.settings.target!r})"

@@ -13,6 +13,7 @@ from clew.refusals import raising
 from clew.settings import Settings
 from clew.v1.app_service_pb2_grpc import AppServiceStub
 from clew.v1.approval_service_pb2_grpc import ApprovalServiceStub
+from clew.v1.cache_service_pb2_grpc import CacheServiceStub
 from clew.v1.checkpoint_service_pb2_grpc import CheckpointServiceStub
 from clew.v1.run_service_pb2_grpc import RunServiceStub
 from clew.v1.thread_service_pb2_grpc import ThreadServiceStub
@@ -21,7 +22,9 @@ Req = TypeVar("Req")
 Resp = TypeVar("Resp")
 T = TypeVar("T")
 
-_MAX_MESSAGE = 4 << 20
+_MAX_RECEIVED = 4 << 20
+# More than any field may have, so that the server refuses what is too large by the field's name.
+_MAX_SENT = 8 << 20
 
 
 class Leavable(Protocol):
@@ -42,6 +45,7 @@ class Connection:
         self.checkpoints = CheckpointServiceStub(self.channel)
         self.approvals = ApprovalServiceStub(self.channel)
         self.apps = AppServiceStub(self.channel)
+        self.cache = CacheServiceStub(self.channel)
         self.open: set[Leavable] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -78,14 +82,16 @@ class Connection:
 def _open_channel(settings: Settings) -> grpc.aio.Channel:
     options = (
         ("grpc.service_config", _service_config()),
-        ("grpc.max_receive_message_length", _MAX_MESSAGE),
-        ("grpc.max_send_message_length", _MAX_MESSAGE),
+        ("grpc.max_receive_message_length", _MAX_RECEIVED),
+        ("grpc.max_send_message_length", _MAX_SENT),
         # A connection that died without a word is noticed while a call waits on it, and a server that comes back is found soon.
         ("grpc.keepalive_time_ms", 30_000),
         ("grpc.keepalive_timeout_ms", 10_000),
         ("grpc.initial_reconnect_backoff_ms", 100),
         ("grpc.min_reconnect_backoff_ms", 100),
-        ("grpc.max_reconnect_backoff_ms", 2_000),
+        ("grpc.max_reconnect_backoff_ms", 1_000),
+        # A new client of a server that has come back does not share the backoff of an older one.
+        ("grpc.use_local_subchannel_pool", 1),
         *settings.options,
     )
     if settings.tls is None:

@@ -37,6 +37,8 @@ def run_options(
     if busy_timeout is not None:
         options.busy_timeout.CopyFrom(duration_of(busy_timeout, "options.busy_timeout"))
     if limits is not None:
+        if not isinstance(limits, Limits):
+            raise _no_limits(f"options.limits: a Limits is due here, not {type(limits).__name__}", "options.limits")
         options.limits.CopyFrom(_wire_limits(limits))
     return options
 
@@ -58,9 +60,20 @@ def new_request_id() -> str:
 
 
 def _wire_limits(limits: Limits) -> run_pb2.Limits:
-    wire = run_pb2.Limits(max_steps=limits.steps, max_tokens=limits.tokens)
+    wire = run_pb2.Limits()
+    for field, count in (("max_steps", limits.steps), ("max_tokens", limits.tokens)):
+        try:
+            if count is not None:
+                setattr(wire, field, count)
+        except (TypeError, ValueError):
+            name = f"options.limits.{field}"
+            raise _no_limits(f"{name}: {count!r} is no count", name) from None
     if limits.seconds is not None:
         wire.max_duration.CopyFrom(duration_of(limits.seconds, "options.limits.max_duration"))
     if limits.tool_seconds is not None:
         wire.tool_timeout.CopyFrom(duration_of(limits.tool_seconds, "options.limits.tool_timeout"))
     return wire
+
+
+def _no_limits(text: str, field: str) -> ArgumentInvalidError:
+    return ArgumentInvalidError(text, metadata={"field": field})

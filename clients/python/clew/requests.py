@@ -103,11 +103,13 @@ def decide_request(frame: Frame, decisions: Sequence[pb.Decision], read_at: int 
 
 
 def _parts(message: Any) -> Sequence[Mapping[str, Any]]:
-    if isinstance(message, Sequence):
-        return message
     kind = type(message).__name__
+    if isinstance(message, Sequence) and not isinstance(message, bytes | bytearray | memoryview):
+        if all(isinstance(part, Mapping) for part in message):
+            return message
+        kind = f"a {kind} with {next(type(part).__name__ for part in message if not isinstance(part, Mapping))} in it"
     raise ArgumentInvalidError(
-        f"input: a text, a list of parts or a dict is due here, not {kind}", metadata={"field": "input"}
+        f"input: a text, a list of parts (dicts) or a dict is due here, not {kind}", metadata={"field": "input"}
     )
 
 

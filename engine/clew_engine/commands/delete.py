@@ -26,7 +26,8 @@ async def _delete(storage: Storage, key: ThreadKey, mutation: Mutation) -> bool:
         return True
     head = await storage.backend.threads.get_head(key)
     if head is None:
-        return False
+        # The same request, sent twice, may have done it since its record was looked for.
+        return await requests.find_record() is not None
     thread = head.thread
     record = requests.record()
     if record is not None:
@@ -34,7 +35,7 @@ async def _delete(storage: Storage, key: ThreadKey, mutation: Mutation) -> bool:
     existed = await storage.backend.threads.delete_thread(
         key, request=record, now_ms=storage.now_ms(), expected_version=mutation.expected_version
     )
-    storage.cache.drop(key)
+    storage.warm.drop(key)
     gone = ThreadNotFoundError(key.thread_id)
     live = storage.live.get(key)
     if live is not None and live.thread.uid == thread.uid:

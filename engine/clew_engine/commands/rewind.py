@@ -42,7 +42,7 @@ async def rewind(
         thread.expect(mutation.expected_version)
         target = await _target(storage, thread, checkpoint_id)
         draft = await fork_draft(storage, key, thread.uid, target, program_of(thread, programs), thread.version)
-        storage.cache.drop(key)
+        storage.warm.drop(key)
         return await thread.commit(draft, requests.record())
 
 

@@ -40,8 +40,9 @@ def send(
     check_size(values, storage.tuning.state_limit)
 
     def opening(thread: OpenThread) -> Opening:
-        rule(thread, Command.SEND)
+        # A thread of another app has no answer to give that would make this call right.
         check_app(thread, program.name)
+        rule(thread, Command.SEND)
         change = _change(program, thread, values)
         program.check_state(apply(thread.state, change) if change else thread.state)
         said = (DraftMessage("user", content),) if content else ()

@@ -201,7 +201,7 @@ class _Talk:
             return "done", await in_time(context.run, tool, call, question, self._agent.limits.tool_seconds)
         except (ToolArgumentError, ToolResultError, ToolTimedOutError) as error:
             return "failed", ToolOutput((TextPart(str(error)),))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a raise is an ordinary outcome, which the model is told
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - a raise is an ordinary outcome, which the model is told
             return "failed", ToolOutput((TextPart(told(error)),))
 
 

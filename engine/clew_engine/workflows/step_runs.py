@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from clew_engine.approvals import Question
+from clew_engine.author_threads import THREADS
 from clew_engine.causes import told
 from clew_engine.checkpoints import Failure
 from clew_engine.drafts import Draft
@@ -20,7 +21,6 @@ from clew_engine.state import check_size, encode_values
 from clew_engine.workflows.continuations import without_answers
 from clew_engine.workflows.memos import RETURNED, Memos
 from clew_engine.workflows.node_context import NodeContext, Paused, PauseRejectedError, StepUnderWay, enter
-from clew_engine.workflows.plain_calls import called_in_thread
 from clew_engine.workflows.reducers import MergeError
 from clew_storage import Source, StorageError
 
@@ -48,12 +48,19 @@ class StepRun:
         self._unrecorded: str | None = None
         self._failures: list[Failure] = []
         self._rejected: list[str] = []
-        self.questions: list[Question] = []
+        self._asked: dict[str, list[Question]] = {}
+        self._unknown: list[Question] = []
 
     @property
     def continuation(self) -> Mapping[str, Any]:
         """The step's, with what its nodes changed of it."""
         return self._shared.continuation
+
+    @property
+    def questions(self) -> list[Question]:
+        """What people are to be asked, in the order of the nodes; first what was begun once and has no record."""
+        asked = [question for name in self._nodes for question in self._asked.get(name, ())]
+        return [*self._unknown, *(question for question in asked if question not in self._unknown)]
 
     async def execute(self) -> None:
         """Run every node that is not done, until each is, or asks something. Raises RunStopped when one failed, with what the others did recorded."""
@@ -64,9 +71,9 @@ class StepRun:
         await self._run.thread.settle()
         self._run.check_held()
         if self._run.stopping.done():
-            # What was begun once and has no record is for a person to say, before anything else is.
-            unknown = self._shared.memos.unknown()
-            self.questions = [*unknown, *(each for each in self.questions if each not in unknown)] if unknown else []
+            # What was begun once and has no record is for a person to say; nothing else makes a run that is to stop wait.
+            self._unknown = self._shared.memos.unknown()
+            self._asked = self._asked if self._unknown else {}
         if not self.questions:
             self._run.check()
         if self._failures:
@@ -112,14 +119,14 @@ class StepRun:
         error = task.exception()
         if error is None:
             self.returned[name] = task.result()
-            if last and not self.questions and not self._failures and not self._run.stopping.done():
+            if last and not self._asked and not self._failures and not self._run.stopping.done():
                 self._unrecorded = name
             else:
                 self._record(name)
             return
         paused = [*pauses_of(error)]
         if paused:
-            self.questions += [question for each in paused for question in each.questions]
+            self._asked[name] = [question for each in paused for question in each.questions]
         elif isinstance(error, StorageError) or (isinstance(error, RunStopped) and self._run.stopping.done()):
             # The run was asked to stop, or lost its storage, while the node recorded a step: `settle` and `check` say so.
             return
@@ -166,7 +173,8 @@ async def changed_keys(context: NodeContext, function: Node, view: StateView, ch
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
         returned = await function(view)
     else:
-        returned = await called_in_thread(lambda: function(view))
+        returned = await THREADS.call(function, view)
+        returned = await returned if inspect.isawaitable(returned) else returned
     if returned is None:
         return {}
     if not isinstance(returned, Mapping):

@@ -8,10 +8,10 @@ import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
+from clew_engine.author_threads import THREADS
 from clew_engine.json_text import JsonError, encode, parse_strict
 from clew_engine.tools import Tool
 from clew_engine.workflows.node_context import NodeContext, current
-from clew_engine.workflows.plain_calls import called_in_thread
 from clew_engine.workflows.timed_calls import ToolTimedOutError, in_time
 
 T = TypeVar("T")
@@ -90,7 +90,8 @@ async def _called(context: NodeContext, key: str, function: Function, args: Any,
         return parse_strict(output.structured) if output.structured else "".join(_texts(output.content))
     if inspect.iscoroutinefunction(function):
         return await function(*args, **kwargs)
-    return await called_in_thread(lambda: function(*args, **kwargs))
+    result = await THREADS.call(lambda: function(*args, **kwargs))
+    return await result if inspect.isawaitable(result) else result
 
 
 def _on_loop(context: NodeContext, work: Coroutine[Any, Any, T]) -> T:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 import typer.main
 from typer.core import TyperGroup
+
+# gRPC's own complaints repeat what is said in words here; it reads this when it is imported.
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 # Name, where it is (a function, or a Typer of several), and its line in the help.
 COMMANDS: dict[str, tuple[str, str]] = {

@@ -65,8 +65,13 @@ def connect(target: str) -> Client:
 def refuse(error: ClewError, target: str, *, as_json: bool = False) -> NoReturn:
     """End the command with an error."""
     if error.code == "unavailable":
-        error.message = (
-            f"no server can be reached at {target}; start one with `clew serve`, or name another with --target"
-        )
+        error.message = f"no server can be reached at {target}; start one with `clew serve`, or name another with --target; {_tls()}"
     print_error(error, as_json=as_json)
     raise typer.Exit(1) from None
+
+
+def _tls() -> str:
+    """The other reason why nobody answers: the two sides do not agree on TLS, which the transport does not tell."""
+    if os.environ.get("CLEW_CA"):
+        return "CLEW_CA asks for TLS: the server may not speak it, or not trust CLEW_CLIENT_CERT, or have a certificate by another authority"
+    return "if it speaks TLS, name its authority with CLEW_CA=FILE, or CLEW_CA=system"

@@ -58,7 +58,7 @@ def _converse(runner: asyncio.Runner, target: str, app: str, thread_id: str, act
 
     client = runner.run(_connect(target))
     try:
-        name = app or runner.run(_only_app(client))
+        name = runner.run(_served(client, app))
         conversation = Conversation(runner, client, client.app(name).thread(thread_id, actor))
         conversation.greet(name)
         return conversation.run()
@@ -70,9 +70,17 @@ async def _connect(target: str) -> Client:
     return connect(target)
 
 
-async def _only_app(client: Client) -> str:
+async def _served(client: Client, wanted: str) -> str:
+    """The app that is wanted, or the only one. Raises AppNotFoundError before anyone has said anything to it."""
+    from clew import AppNotFoundError  # noqa: PLC0415
+
     names = [app.name for app in await client.apps.list()]
+    there = ", ".join(names) or "none"
+    if wanted:
+        if wanted not in names:
+            text = f"no app {wanted!r} is served here; there are: {there}"
+            raise AppNotFoundError(text, metadata={"app": wanted})
+        return wanted
     if len(names) != 1:
-        there = ", ".join(names) or "none"
         raise typer.BadParameter(f"say which app to talk with; the server has: {there}", param_hint="APP")
     return names[0]

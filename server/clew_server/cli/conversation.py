@@ -13,7 +13,7 @@ from clew_server.cli import decisions
 from clew_server.cli.lines import Lines
 from clew_server.cli.output import console, one_line, print_error
 from clew_server.cli.run_view import RunView
-from clew_server.cli.thread_view import checkpoint_id_of, print_history, print_messages
+from clew_server.cli.thread_view import at_checkpoint, print_history, print_messages
 
 if TYPE_CHECKING:
     from clew import Approval, Client, Thread
@@ -190,4 +190,4 @@ class Conversation:
         )
 
     async def _rewound(self, place: str) -> Any:
-        return await self._thread.rewind(await checkpoint_id_of(self._thread, place))
+        return await at_checkpoint(self._thread, place, self._thread.rewind)

@@ -11,9 +11,6 @@ from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
-# gRPC's own complaints repeat what is said in words here.
-os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-
 import pydantic
 import structlog
 import typer
@@ -25,10 +22,12 @@ from clew_server import logs
 from clew_server.app import Server
 from clew_server.listening import ServeError
 from clew_server.loading import LoadError, load
-from clew_server.settings import Settings
+from clew_server.settings import Settings, SettingsFileError
 from clew_storage import StorageError
 
 _log = structlog.stdlib.get_logger("clew.server")
+# How long what was cancelled may take to end once the server has stopped.
+_LAST_WAIT_S = 1.0
 
 
 def run(
@@ -46,7 +45,7 @@ def run(
         _fail(str(error))
     except ClewError as error:
         _fail(error.message)
-    except (ServeError, StorageError, OSError) as error:
+    except (ServeError, SettingsFileError, StorageError, OSError) as error:
         _fail(str(error))
 
 
@@ -71,6 +70,21 @@ async def _serve(apps: Sequence[App], settings: Settings, port_file: Path | None
         _log.warning("anyone who can reach this address reads and writes every thread", address=server.address)
     await server.wait()
     await asyncio.gather(*stopping, return_exceptions=True)
+    await _leave_behind()
+
+
+async def _leave_behind() -> None:
+    """End what is still at work. A tool that will not be cancelled does not hold the process: its call is saved as one without a result."""
+    rest = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in rest:
+        task.cancel()
+    if rest:
+        _, pending = await asyncio.wait(rest, timeout=_LAST_WAIT_S)
+        if pending:
+            _log.warning("left behind", tasks=len(pending), why="they do not end when they are cancelled")
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
 
 
 def _announce(server: Server, as_json: bool) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from clew_server.cli.output import moment, one_line, print_table, status_text
 from clew_server.cli.run_view import result_line
@@ -11,11 +11,21 @@ from clew_server.cli.run_view import result_line
 if TYPE_CHECKING:
     from clew import Thread, ThreadInfo
 
+T = TypeVar("T")
 
-async def checkpoint_id_of(thread: Thread, place: str) -> str:
-    """A checkpoint's id from its version, or the id itself."""
+
+async def at_checkpoint(thread: Thread, place: str, act: Callable[[str], Awaitable[T]]) -> T:
+    """What `act` does with a checkpoint's id, which a person gives as it is or by its version. A refusal names what they gave."""
+    from clew import CheckpointNotFoundError  # noqa: PLC0415  help needs no client
+
     version = place.removeprefix("v")
-    return f"{(await thread.info()).thread_uid}.{version}" if version.isdecimal() else place
+    checkpoint_id = f"{(await thread.info()).thread_uid}.{version}" if version.isdecimal() else place
+    try:
+        return await act(checkpoint_id)
+    except CheckpointNotFoundError as error:
+        what = "version" if version.isdecimal() else "checkpoint"
+        error.message = f"thread {thread.id!r} has no {what} {place!r}; its history lists those that it has"
+        raise
 
 
 def standing(info: ThreadInfo) -> str:

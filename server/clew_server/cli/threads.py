@@ -10,7 +10,7 @@ import typer
 
 from clew_server.cli.calls import DEFAULT_TARGET, AsJson, Target, call
 from clew_server.cli.output import moment, one_line, plain, print_fields, print_json, print_table, say, status_text
-from clew_server.cli.thread_view import checkpoint_id_of, print_history, print_messages, standing
+from clew_server.cli.thread_view import at_checkpoint, print_history, print_messages, standing
 
 if TYPE_CHECKING:
     from clew import Client, ThreadInfo
@@ -160,7 +160,7 @@ def rewind(
 
     async def work(client: Client) -> Any:
         handle = client.thread(thread)
-        return await handle.rewind(await checkpoint_id_of(handle, place))
+        return await at_checkpoint(handle, place, handle.rewind)
 
     written = call(target, work, as_json=as_json)
     if as_json:
@@ -186,7 +186,9 @@ def copy(
 
     async def work(client: Client) -> Any:
         handle = client.thread(thread)
-        made = await handle.copy(copy_id, await checkpoint_id_of(handle, at) if at else None)
+        if not at:
+            return await (await handle.copy(copy_id)).info()
+        made = await at_checkpoint(handle, at, lambda checkpoint_id: handle.copy(copy_id, checkpoint_id))
         return await made.info()
 
     info = call(target, work, as_json=as_json)

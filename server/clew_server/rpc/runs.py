@@ -120,7 +120,8 @@ class RunService(RunServiceServicer):
         key = _key(request, context)
         options = run_options_of(request.options, context)
         content = content_of(request)
-        values = parse_state(request.input_json, "input_json") | parse_state(request.state_json)
+        most = self._storage.tuning.state_limit
+        values = parse_state(request.input_json, "input_json", most) | parse_state(request.state_json, limit=most)
         async with self._storage.calling(key):
             program = await self._apps.program_for(self._storage, key if request.thread_id else None, request.app)
         if request.WhichOneof("input") == "input_json" and program.kind == "agent":

@@ -27,6 +27,8 @@ pytest.register_assert_rewrite(
             "append_promises",
             "approval_promises",
             "backend_promises",
+            "cache_promises",
+            "cache_rules",
             "copy_promises",
             "delete_promises",
             "head_promises",
@@ -45,6 +47,7 @@ pytest.register_assert_rewrite(
 from clew_storage.conformance.append_promises import AppendPromises  # noqa: E402 - after the rewrite is registered
 from clew_storage.conformance.approval_promises import ApprovalPromises  # noqa: E402
 from clew_storage.conformance.backend_promises import OpeningPromises  # noqa: E402
+from clew_storage.conformance.cache_promises import CachePromises  # noqa: E402
 from clew_storage.conformance.categories import Category, Promises  # noqa: E402
 from clew_storage.conformance.copy_promises import CopyPromises  # noqa: E402
 from clew_storage.conformance.delete_promises import DeletePromises  # noqa: E402
@@ -72,6 +75,7 @@ class BackendPromises(
     CopyPromises,
     DeletePromises,
     RequestPromises,
+    CachePromises,
     OpeningPromises,
 ):
     """Every promise of the port."""

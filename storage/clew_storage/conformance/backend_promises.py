@@ -13,8 +13,9 @@ from clew_storage.conformance.examples import KEY, NOW, UID, a_line, a_thread, a
 from clew_storage.conformance.state_promises import grown
 from clew_storage.errors import LeaseLost, StorageInUse, StorageUnavailable
 from clew_storage.port import Backend
-from clew_storage.records import Grant, InfoChange, ThreadFilter
+from clew_storage.records import CachedValue, CacheKey, Grant, InfoChange, ThreadFilter
 
+VALUE = CacheKey("acme", "n", "k")
 CALLS: dict[str, Callable[[Backend], Awaitable[object]]] = {
     "acquire": lambda backend: backend.leases.acquire(KEY, purpose="run", wait_s=0),
     "append": lambda backend: backend.threads.append(a_write(Grant(KEY, 1, "run"))),
@@ -39,6 +40,11 @@ CALLS: dict[str, Callable[[Backend], Awaitable[object]]] = {
     "get_approval": lambda backend: backend.approvals.get_approval("acme", "a"),
     "list_approvals": lambda backend: backend.approvals.list_approvals("acme"),
     "list_expired": lambda backend: backend.approvals.list_expired(now_ms=NOW, limit=1),
+    "put_value": lambda backend: backend.cache.put_value(VALUE, CachedValue(b"1")),
+    "get_value": lambda backend: backend.cache.get_value(VALUE, now_ms=NOW),
+    "delete_value": lambda backend: backend.cache.delete_value(VALUE, now_ms=NOW),
+    "list_keys": lambda backend: backend.cache.list_keys("acme", "n", prefix="", after=None, limit=1, now_ms=NOW),
+    "forget_expired": lambda backend: backend.cache.forget_expired(now_ms=NOW, limit=1),
     "check": lambda backend: backend.check(),
 }
 

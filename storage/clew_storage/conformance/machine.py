@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import invariant, precondition, rule, run_state_machine_as_test
 
+from clew_storage.conformance.cache_rules import CacheRules
 from clew_storage.conformance.categories import MakeBackend
 from clew_storage.conformance.draws import draw_write, often, requests, texts
 from clew_storage.conformance.examples import NOW, a_request, a_thread
@@ -35,7 +36,7 @@ KEYS = [ThreadKey("acme", "a"), ThreadKey("acme", "b"), ThreadKey("acme", "c"), 
 keys = st.sampled_from(KEYS)
 
 
-class StorageMachine(RuleBasedStateMachine):
+class StorageMachine(CacheRules):
     """One backend and one model; `make_database` and `reopens` are given by `hold_to_model`."""
 
     make_database: Callable[[], MakeBackend]
@@ -67,6 +68,9 @@ class StorageMachine(RuleBasedStateMachine):
 
     def now(self) -> int:
         self.count += 1
+        return self.time()
+
+    def time(self) -> int:
         # Several things happen within one millisecond.
         return NOW + self.count // 3
 

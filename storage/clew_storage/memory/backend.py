@@ -5,6 +5,7 @@ from __future__ import annotations
 from clew_storage.errors import StorageUnavailable
 from clew_storage.local_leases import LocalLeases
 from clew_storage.memory.approvals import MemoryApprovals
+from clew_storage.memory.cache import MemoryCache
 from clew_storage.memory.messages import MemoryMessages
 from clew_storage.memory.tables import Tables
 from clew_storage.memory.threads import MemoryThreads
@@ -20,6 +21,7 @@ class MemoryBackend:
         self._threads = MemoryThreads(self._opened, self._leases)
         self._messages = MemoryMessages(self._opened)
         self._approvals = MemoryApprovals(self._opened)
+        self._cache = MemoryCache(self._opened)
 
     def _opened(self) -> Tables:
         if self._tables is None:
@@ -45,6 +47,11 @@ class MemoryBackend:
     def approvals(self) -> MemoryApprovals:
         """See the port."""
         return self._approvals
+
+    @property
+    def cache(self) -> MemoryCache:
+        """See the port."""
+        return self._cache
 
     async def open(self) -> None:
         """See the port."""

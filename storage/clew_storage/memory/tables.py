@@ -10,6 +10,8 @@ from clew_storage.lines import Line, contains, line_of, truncate
 from clew_storage.records import (
     ApprovalRecord,
     ApprovalState,
+    CachedValue,
+    CacheKey,
     CheckpointRecord,
     MessageRecord,
     RequestRecord,
@@ -103,6 +105,7 @@ class Tables:
     requests: dict[tuple[ThreadKey, bytes], RequestRecord] = field(default_factory=dict)
     tombstones: dict[ThreadKey, Tombstone] = field(default_factory=dict)
     approval_threads: dict[tuple[str, str], ThreadKey] = field(default_factory=dict)
+    values: dict[CacheKey, CachedValue] = field(default_factory=dict)
 
     def incarnation(self, key: ThreadKey, uid: str) -> StoredThread | None:
         """The thread, if it is still the one with this uid."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from clew_storage.errors import StorageRefused, StorageUnavailable
 from clew_storage.local_leases import LocalLeases
+from clew_storage.sqlite.cache import SqliteCache
 from clew_storage.sqlite.connections import Synchronous
 from clew_storage.sqlite.database_files import check_file
 from clew_storage.sqlite.inbox import SqliteApprovals
@@ -43,6 +44,7 @@ class SqliteBackend:
         self._threads = SqliteThreads(self._opened, self._leases)
         self._messages = SqliteMessages(self._opened)
         self._approvals = SqliteApprovals(self._opened)
+        self._cache = SqliteCache(self._opened)
 
     def _opened(self) -> Session:
         if self._session is None:
@@ -69,11 +71,18 @@ class SqliteBackend:
         """See the port."""
         return self._approvals
 
+    @property
+    def cache(self) -> SqliteCache:
+        """See the port."""
+        return self._cache
+
     async def open(self) -> None:
         """See the port."""
         if self._session is not None:
             raise StorageRefused(f"{self.url} is open already")
         if self._path is not None:
+            # One database has one lock, by whatever links it is named.
+            self._path = self._path.resolve()
             check_file(self._path, read_only=self._read_only, allow_network_fs=self._allow_network_fs)
         if self._read_only and self._path is not None:
             self._session = await Session.open_for_reading(self._path)

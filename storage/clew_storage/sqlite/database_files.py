@@ -49,6 +49,10 @@ def _check_contents(path: Path, *, read_only: bool) -> None:
     writable = os.access(path, os.W_OK) and path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
     if not read_only and not writable:
         raise StorageRefused(f"{path} is read-only; make it writable, or open it with ?mode=ro")
+    if not read_only and path.stat().st_nlink > 1:
+        raise StorageRefused(
+            f"{path} has another name too (a hard link), under which a second server could open it; keep one of them"
+        )
     if header and header != _HEADER:
         raise StorageRefused(f"{path} is not a SQLite database; name another file")
     if read_only and not header:

@@ -90,7 +90,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Metadata: `field`, and what the field's comment names. Next: mend the request.
     """
     ERROR_REASON_STATE_TOO_LARGE: _ErrorReason.ValueType  # 100
-    """RESOURCE_EXHAUSTED. State over its limit (1 MiB unless the server sets another) or a message over 3.5 MiB.
+    """RESOURCE_EXHAUSTED. State, or a value of the cache, over its limit (1 MiB unless the server sets another), or a message over 3.5 MiB.
     Metadata: `size`, `limit` (bytes). Next: store less, or keep large things elsewhere and refer to them.
     """
     ERROR_REASON_QUOTA_EXCEEDED: _ErrorReason.ValueType  # 101
@@ -198,7 +198,7 @@ ERROR_REASON_ARGUMENT_INVALID: ErrorReason.ValueType  # 82
 Metadata: `field`, and what the field's comment names. Next: mend the request.
 """
 ERROR_REASON_STATE_TOO_LARGE: ErrorReason.ValueType  # 100
-"""RESOURCE_EXHAUSTED. State over its limit (1 MiB unless the server sets another) or a message over 3.5 MiB.
+"""RESOURCE_EXHAUSTED. State, or a value of the cache, over its limit (1 MiB unless the server sets another), or a message over 3.5 MiB.
 Metadata: `size`, `limit` (bytes). Next: store less, or keep large things elsewhere and refer to them.
 """
 ERROR_REASON_QUOTA_EXCEEDED: ErrorReason.ValueType  # 101

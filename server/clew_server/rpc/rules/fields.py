@@ -10,8 +10,8 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from clew_engine.commands.update import revision_of
-from clew_engine.errors import ArgumentInvalidError
-from clew_engine.field_rules import check_metadata, check_text_size
+from clew_engine.errors import ArgumentInvalidError, StateInvalidError
+from clew_engine.field_rules import check_any_text, check_metadata, check_text_size
 from clew_engine.ids import check_id
 from clew_engine.json_text import JsonError, parse_strict, split_object
 from clew_engine.paging import check_token
@@ -80,6 +80,15 @@ def prose_up_to(most: int) -> Rule:
     return rule
 
 
+def name_up_to(most: int) -> Rule:
+    """A text that must be there, of at most so many bytes, whatever is in it."""
+
+    def rule(value: str, field: str) -> None:
+        check_any_text(value, field, most, least=1)
+
+    return rule
+
+
 def required_up_to(most: int) -> Rule:
     """A text that must be there, of at most so many bytes."""
 
@@ -122,6 +131,14 @@ def json_value(value: str, field: str) -> None:
         raise ArgumentInvalidError(field, str(error)) from None
 
 
+def cached_value(value: str, field: str) -> None:
+    """Any JSON value, as state has them."""
+    try:
+        parse_strict(value)
+    except JsonError as error:
+        raise StateInvalidError(field, str(error)) from None
+
+
 def json_object(value: str | bytes, field: str) -> None:
     """A JSON object that can be kept."""
     try:
@@ -159,11 +176,19 @@ def duration_up_to(most_s: int) -> Rule:
     return rule
 
 
-def positive_duration(value: Duration, field: str) -> None:
+def positive_duration_up_to(most_s: int) -> Rule:
     """A time over 0."""
-    duration_up_to(_LONGEST_S)(value, field)
-    if not value.seconds and not value.nanos:
-        raise ArgumentInvalidError(field, "it must be more than 0; leave it out for no limit")
+    within = duration_up_to(most_s)
+
+    def rule(value: Duration, field: str) -> None:
+        within(value, field)
+        if not value.seconds and not value.nanos:
+            raise ArgumentInvalidError(field, "it must be more than 0; leave it out for no limit")
+
+    return rule
+
+
+positive_duration = positive_duration_up_to(_LONGEST_S)
 
 
 def mask_of(*paths: str) -> Rule:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from clew_engine.cached_values import MAX_TTL_S
 from clew_engine.errors import ArgumentInvalidError
-from clew_engine.field_rules import MAX_ACTOR, MAX_NAME, MAX_REASON, MAX_USER_ID
+from clew_engine.field_rules import MAX_ACTOR, MAX_CACHE_KEY, MAX_NAME, MAX_NAMESPACE, MAX_REASON, MAX_USER_ID
 from clew_engine.options import MAX_BUSY_S
 from clew_server.rpc.rules import fields as rule
 from clew_server.rpc.rules.fields import Rule
@@ -131,6 +132,21 @@ _THREADS: dict[str, dict[str, Rule]] = {
     "ListMessagesRequest": {**_THREAD, **_PAGE, "order": ANY, "include_reasoning": ANY},
     "GetMessageRequest": {**_THREAD, "message_id": rule.required_id, "include_reasoning": ANY},
 }
+_VALUE: dict[str, Rule] = {"namespace": rule.name_up_to(MAX_NAMESPACE), "key": rule.name_up_to(MAX_CACHE_KEY)}
+_CACHE: dict[str, dict[str, Rule]] = {
+    "PutValueRequest": {
+        **_VALUE,
+        "value_json": rule.cached_value,
+        "ttl": rule.positive_duration_up_to(MAX_TTL_S),
+    },
+    "GetValueRequest": {**_VALUE},
+    "DeleteValueRequest": {**_VALUE},
+    "ListKeysRequest": {
+        "namespace": rule.name_up_to(MAX_NAMESPACE),
+        **_PAGE,
+        "prefix": rule.prose_up_to(MAX_CACHE_KEY),
+    },
+}
 _OTHERS: dict[str, dict[str, Rule]] = {
     "ListCheckpointsRequest": {**_THREAD, **_PAGE},
     "GetCheckpointRequest": {**_THREAD, "checkpoint_id": rule.required_id},
@@ -195,7 +211,7 @@ def _full(names: dict[str, Any]) -> dict[str, Any]:
     return {f"clew.v1.{name}": value for name, value in names.items()}
 
 
-FIELDS: dict[str, dict[str, Rule]] = _full({**_RUNS, **_CONTENT, **_THREADS, **_OTHERS})
+FIELDS: dict[str, dict[str, Rule]] = _full({**_RUNS, **_CONTENT, **_THREADS, **_CACHE, **_OTHERS})
 REQUIRED_ONEOFS: dict[str, tuple[str, ...]] = _full(
     {
         "SendRequest": ("input",),

@@ -25,6 +25,11 @@ def seconds(duration: Duration) -> float:
     return duration.seconds + duration.nanos / 1_000_000_000
 
 
+def milliseconds(duration: Duration) -> int:
+    """A Duration in whole milliseconds; a part of one counts as one."""
+    return duration.seconds * 1000 - (-duration.nanos // 1_000_000)
+
+
 def json_text(value: Mapping[str, Any] | None) -> str:
     """A JSON object as text; empty for none."""
     return "" if value is None else encode(value).decode()

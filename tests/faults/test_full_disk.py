@@ -1,0 +1,125 @@
+"""Promise 15: a full disk is refused honestly, reads go on meanwhile, and everything continues when there is room again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.faults import figures, stored
+from tests.faults.journal import Journal
+from tests.faults.ledger import Ledger
+from tests.faults.oracle import Findings, judge_file
+from tests.faults.process import Process, Refused
+from tests.faults.recovery import ask_again, finish
+from tests.faults.workload import Workload
+from tests.scenarios.world import Handle
+
+THREADS = ("one", "two", "three")
+
+
+def can_mount() -> bool:
+    """Whether this user may mount a file system."""
+    return os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], check=False).returncode == 0
+
+
+needs_mount = pytest.mark.skipif(
+    not can_mount(), reason="mounting a small file system takes rights that this user has not"
+)
+
+
+@contextmanager
+def small_disk(home: Path) -> Iterator[Path]:
+    """A file system of 3 MB."""
+    folder = home / "small"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "none", str(folder)], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def fill(folder: Path, leaving: int) -> Path:
+    """Write a file over all room but a little."""
+    filler = folder / "filler"
+    free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
+    filler.write_bytes(b"x" * max(0, free - leaving))
+    return filler
+
+
+@asynccontextmanager
+async def served_on(folder: Path, home: Path) -> AsyncIterator[Process]:
+    """A process on the small disk; its ledger lies elsewhere."""
+    process = Process(folder, home)
+    await process.start()
+    try:
+        yield process
+    finally:
+        await process.kill()
+
+
+async def until_full(process: Process, journal: Journal, dice: random.Random) -> set[str]:
+    """Work until calls are refused for want of room; the codes of the refusals."""
+    codes: set[str] = set()
+
+    def is_full(error: Exception) -> bool:
+        code = error.code if isinstance(error, Refused) else ""
+        codes.add(code)
+        return code == "storage_full"
+
+    async with asyncio.timeout(30):
+        await Workload(process.thread, journal, dice, dead=is_full).run(THREADS)
+    return codes
+
+
+async def look_at(thread: Handle) -> None:
+    """Read all of a thread; no read may be refused."""
+    await thread.history()
+    await thread.messages()
+    if await thread.history():
+        await thread.info()
+
+
+@needs_mount
+async def test_a_full_disk_is_told_read_from_and_worked_on_when_there_is_room_again() -> None:
+    times, findings, dice = figures.times(4, 50), Findings(), random.Random(15)
+    for _ in range(times):
+        # Not in the folder of pytest, which others clean up while a file system is mounted in it.
+        with tempfile.TemporaryDirectory(prefix="clew-full-") as home, small_disk(Path(home)) as folder:
+            async with served_on(folder, Path(home)) as process:
+                findings.add(await fill_and_free(process, folder, dice))
+            assert not findings.all, "\n".join(findings.all)
+    figures.record(
+        figures.Figure(
+            15, "full disk, then room again", times, *map(len, (findings.lost, findings.reruns, findings.wedged))
+        )
+    )
+
+
+async def fill_and_free(process: Process, folder: Path, dice: random.Random) -> Findings:
+    """Run into a full disk in the middle of work, look around, make room, and go on."""
+    journal, findings = Journal(), Findings()
+    text = "first|fetch"
+    journal.sent[text] = THREADS[0]
+    await journal.follow(THREADS[0], process.thread(THREADS[0]).stream(text)).turn()
+    filler = fill(folder, leaving=dice.randrange(0, 200_000))
+    codes = await until_full(process, journal, dice)
+    if "storage_full" not in codes:
+        findings.other.append(f"nothing was refused for want of room: {codes}")
+    for thread in THREADS:
+        await look_at(process.thread(thread))
+    filler.unlink()
+    await ask_again(process.thread, journal)
+    for thread in THREADS:
+        findings.add(await finish(process.thread(thread), journal, dice=dice))
+    await process.kill()
+    findings.add(judge_file(journal, stored.read(process.database), Ledger(process.ledger_path).entries()))
+    return findings

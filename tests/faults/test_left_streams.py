@@ -1,0 +1,105 @@
+"""Promise 19: streams that are left in the middle leave nothing behind: no task, no file, no subscription, no memory that grows with their number."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import random
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from clew_engine import tool
+from tests.faults import figures
+from tests.faults.plans import PlanModel
+from tests.faults.worlds import sqlite_world
+from tests.scenarios.over_grpc import OverGrpc
+from tests.scenarios.world import Handle, InProcess, Surface, World
+
+TOGETHER = 20
+
+
+@tool
+async def fetch() -> str:
+    """Takes a few turns of the event loop."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+    return "found"
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a process holds on to, but for memory."""
+
+    tasks: int
+    files: int
+    readers: int
+    runs: int
+
+    @classmethod
+    def now(cls, world: World) -> Held:
+        """Count."""
+        storage = world.storage
+        return cls(
+            tasks=len(asyncio.all_tasks()),
+            files=len(list(Path("/proc/self/fd").iterdir())),
+            readers=len(storage.hub._readers) + len(storage.hub._live),
+            runs=len(storage.live) + len(storage.arriving) + len(storage.interrupters),
+        )
+
+
+@contextmanager
+def measured() -> Iterator[list[int]]:
+    """By how many bytes memory grows in this block. Measuring doubles the time, and says little of a few streams: the full form does it."""
+    grown = [0]
+    if not figures.FULL:
+        yield grown
+        return
+    tracemalloc.start()
+    try:
+        yield grown
+        gc.collect()
+        grown[0] = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+
+
+async def one_stream(thread: Handle, dice: random.Random) -> bool:
+    """A turn that is read to its end, or one of three in ten that is left somewhere in it; whether it was left."""
+    reader = thread.stream("turn|fetch fetch")
+    if dice.random() >= 0.3:
+        await reader.turn()
+        return False
+    await reader.until(dice.choice(("run_started", "checkpoint_written", "tool_call_started", "text_delta")))
+    await reader.leave()
+    return True
+
+
+async def streams(world: World, rounds: int, dice: random.Random) -> int:
+    """Rounds of streams side by side, on threads that are deleted after each; how many were left."""
+    left = 0
+    for _ in range(rounds):
+        threads = [await world.thread(f"t-{number}") for number in range(TOGETHER)]
+        left += sum(await asyncio.gather(*(one_stream(thread, dice) for thread in threads)))
+        await asyncio.gather(*(thread.delete() for thread in threads))
+    return left
+
+
+@pytest.mark.parametrize("surface", [InProcess, OverGrpc])
+async def test_streams_that_are_left_in_the_middle_leave_nothing(tmp_path: Path, surface: Surface) -> None:
+    rounds, dice = figures.times(8, 250), random.Random(19)
+    async with sqlite_world(tmp_path / "clew.db", surface) as world:
+        world.agent(model=PlanModel(), tools=[fetch])
+        await streams(world, figures.times(2, 25), dice)
+        held = Held.now(world)
+        with measured() as grown:
+            left = await streams(world, rounds, dice)
+        assert Held.now(world) == held
+    # What grows with their number is told from what jitters: tables of hashes that are made anew at some size.
+    assert not figures.FULL or grown[0] < 300 * left + (64 << 10)
+    what = f"streams, {left} left in the middle, {getattr(surface, '__name__', '')}"
+    figures.record(figures.Figure(19, what, rounds * TOGETHER))
