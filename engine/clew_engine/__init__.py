@@ -18,7 +18,7 @@ from clew_engine.thread_info import ThreadInfo, ThreadRun
 from clew_engine.threads import Thread
 from clew_engine.tools import Tool, ToolContext, tool
 from clew_engine.workflows.app import WorkflowApp, WorkflowThread
-from clew_engine.workflows.graph import END
+from clew_engine.workflows.graph import END, START
 from clew_engine.workflows.node_context import PauseRejectedError, StepFailedError
 from clew_engine.workflows.reducers import append, merge
 from clew_engine.workflows.results import Result
@@ -29,6 +29,7 @@ from clew_engine.workflows.workflow import Workflow
 
 __all__ = [
     "END",
+    "START",
     "Agent",
     "App",
     "AppInfo",

@@ -308,6 +308,20 @@ async def test_two_inner_nodes_that_write_a_key_without_a_reducer_are_named(stor
     assert failure.value.failure_code == "state_conflict"
 
 
+async def test_a_failure_inside_says_where(storage: Storage) -> None:
+    def fail(_: Any) -> None:
+        raise ValueError("deep down")
+
+    middle = Workflow("middle")
+    middle.workflow(inner(lambda _: None, fail).compile())
+    middle.start("inner")
+    flow = Workflow("outer")
+    flow.workflow(middle.compile())
+    flow.start("middle")
+    with pytest.raises(RunFailedError, match=r"^node 'middle/0\.inner/1\.n1' failed: ValueError: deep down"):
+        await flow.compile(storage).thread("t").run()
+
+
 async def test_a_cancel_reaches_a_node_within_a_workflow_within_a_workflow(storage: Storage) -> None:
     reached = asyncio.Event()
 

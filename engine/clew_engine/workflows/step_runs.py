@@ -131,7 +131,7 @@ class StepRun:
             # The run was asked to stop, or lost its storage, while the node recorded a step: `settle` and `check` say so.
             return
         else:
-            self._failures.append(_failure(name, error))
+            self._failures.append(failure_of(name, error))
             if isinstance(error, PauseRejectedError):
                 # A retry asks again.
                 self._rejected.append(error.subject)
@@ -150,10 +150,13 @@ def pauses_of(error: BaseException) -> Iterator[Paused]:
             yield from pauses_of(each)
 
 
-def _failure(name: str, error: BaseException) -> Failure:
+def failure_of(name: str, error: BaseException) -> Failure:
+    """Why a run fails whose node raised this; what failed within the node says where itself."""
     where = {"node": name}
     if isinstance(error, RunStopped):
         stopped = error.failure
+        if "node" in stopped.metadata:
+            return stopped
         return Failure(
             stopped.code, f"node {name!r}: {stopped.message}", stopped.retryable, {**stopped.metadata, **where}
         )

@@ -14,10 +14,11 @@ from clew_engine.workflows.continuations import static_pause
 from clew_engine.workflows.declared import DeclaredKeys
 from clew_engine.workflows.graph import START
 from clew_engine.workflows.memos import RETURNED
-from clew_engine.workflows.node_context import NodeContext, Paused, current, enter
+from clew_engine.workflows.node_context import NodeContext, Paused, PauseRejectedError, current, enter
 from clew_engine.workflows.program import WorkflowProgram
 from clew_engine.workflows.reducers import Merged, reduced
-from clew_engine.workflows.step_runs import changed_keys, pauses_of
+from clew_engine.workflows.step_runs import changed_keys, failure_of, pauses_of
+from clew_storage import StorageError
 from clew_storage.state_changes import apply
 
 
@@ -91,11 +92,11 @@ class _Play:
         tasks = [asyncio.create_task(self._node(inside[name], name)) for name in names]
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         paused: list[Paused] = []
-        for outcome in outcomes:
+        for name, outcome in zip(names, outcomes, strict=True):
             if isinstance(outcome, BaseException):
                 found = [*pauses_of(outcome)]
                 if not found:
-                    raise outcome
+                    raise self._failed(inside[name].node, outcome)
                 paused += found
         if paused:
             raise Paused(*(question for each in paused for question in each.questions))
@@ -108,6 +109,11 @@ class _Play:
         if change is not None:
             self._program.keys.check_reduced(change.replaced, f"workflow {self._program.name}")
             self.state = apply(self.state, change)
+
+    def _failed(self, node: str, error: BaseException) -> BaseException:
+        if not isinstance(error, Exception) or isinstance(error, PauseRejectedError | StorageError):
+            return error
+        return RunStopped(failure_of(node, error))
 
     def _count(self) -> None:
         """What was played before is not counted again: a limit is of one attempt."""
