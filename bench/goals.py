@@ -20,6 +20,7 @@ GOALS = {
     "CPU of step 900 / step 100": Goal("<=", 1.2),
     "list 20 checkpoints at 1,000 turns": Goal("<=", 2),
     "newest state at 1,000 turns": Goal("<=", 5),
+    "copy a thread of 1,000 turns": Goal("<=", 100),
     f"model to client, a text delta, p50, {CONTROLLED}": Goal("<=", 1),
     "resident memory, idle": Goal("<=", 100),
     "start to ready": Goal("<=", 1.5),

@@ -73,6 +73,13 @@ async def _reads(thread: Thread, found: Rounds, rounds: int) -> None:
         found.add("list 20 checkpoints at 1,000 turns", "ms", wall)
         wall, _ = await _timed(thread.state)
         found.add("newest state at 1,000 turns", "ms", wall)
+    for number in range(rounds):
+        wall, _ = await _timed(partial(thread.copy, f"copy-{number}"))
+        found.add("copy a thread of 1,000 turns", "ms", wall)
+        wall, _ = await _timed(partial(thread.messages, search="every language nowhere"))
+        found.add("search 1,000 turns for what is not there", "ms", wall)
+        wall, _ = await _timed(partial(thread.messages, search="rewound", limit=50))
+        found.add("first 50 hits of a search", "ms", wall)
 
 
 async def _grow(thread: Thread, turns: int) -> None:

@@ -82,8 +82,10 @@ class AgentProgram:
     async def step(self, run: Run) -> None:
         """One model step, or the calls of one."""
         continuation = run.thread.body.next
-        if continuation.get("do") == "tools":
-            plan = plan_calls(run.thread.transcript.open_calls(), continuation, self.tools, self.gated)
+        open_calls = run.thread.transcript.open_calls() if continuation.get("do") == "tools" else []
+        # Where the message that asked for them was deleted, the model is asked anew.
+        if open_calls:
+            plan = plan_calls(open_calls, continuation, self.tools, self.gated)
             await CallStep(run, plan, continuation, MODEL).execute()
             return
         run.count_step()

@@ -52,7 +52,7 @@ class Body:
 
     `next` is the program's continuation. `started` are the calls that this write starts; `waiting` the ids of approvals that a decision left
     open; `usage` what the run has used (written at its end); `partial` the position of a message that a retry replaces; `memos` what was done
-    within the step under way, as (node, key, JSON).
+    within the step under way, as (node, key, JSON); `deleted` the ids of messages that the write erased.
     """
 
     next: Mapping[str, Any] = field(default_factory=dict)
@@ -62,6 +62,7 @@ class Body:
     usage: Usage | None = None
     partial: int | None = None
     memos: tuple[Memo, ...] = ()
+    deleted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,8 @@ def encode_body(body: Body, messages_hold_calls: bool = False) -> bytes:
         row["p"] = body.partial
     if body.memos:
         row["m"] = body.memos
+    if body.deleted:
+        row["d"] = body.deleted
     return orjson.dumps(row)
 
 
@@ -182,4 +185,5 @@ def decode_body(row: bytes) -> Body:
         usage=Usage(*data["u"]) if "u" in data else None,
         partial=data.get("p"),
         memos=tuple((node, key, text) for node, key, text in data.get("m", ())),
+        deleted=tuple(data.get("d", ())),
     )

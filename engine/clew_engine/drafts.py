@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from clew_engine import ids
@@ -27,10 +27,14 @@ from clew_storage import (
 
 @dataclass(frozen=True, slots=True)
 class DraftMessage:
-    """A message to write. `position` None means the next free place; `reserve` keeps places after it for results."""
+    """A message to write.
+
+    `id` None means the next of this version, `position` None the next free place; `reserve` keeps places after it for results.
+    """
 
     role: Role
     content: tuple[Part, ...]
+    id: str | None = None
     position: int | None = None
     number: int | None = None
     reserve: int = 0
@@ -43,12 +47,17 @@ class DraftMessage:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A checkpoint to write. What is None or empty follows from the head before it."""
+    """A checkpoint to write. What is None or empty follows from the head before it.
+
+    `edits` are messages of the line as they are to be now, in their places; `erased` those that are to be in no version any more.
+    """
 
     source: Source
     status: Status = Status.IN_PROGRESS
     next: Mapping[str, Any] = field(default_factory=dict)
     messages: tuple[DraftMessage, ...] = ()
+    edits: tuple[Message, ...] = ()
+    erased: tuple[Message, ...] = ()
     state: StateChange | None = None
     started: tuple[Call, ...] = ()
     questions: tuple[Question, ...] = ()
@@ -81,10 +90,20 @@ def build(
     """Give a draft the version after the head's. Raises StateTooLargeError for a message over the limit; nothing was taken then."""
     version = head.version + 1 if head else 1
     base = draft.fork_of or head
-    messages, next_position = _place(draft, version, base.next_position if base else 0, now_ms)
+    added, next_position = _place(draft, version, base.next_position if base else 0, now_ms)
+    messages = (*added, *(replace(message, version=version) for message in draft.edits))
     run_version = version if draft.new_run or base is None else base.run_version
     asked = any(message.tool_calls for message in messages)
-    body = Body(draft.next, draft.started, draft.waiting, draft.failure, draft.usage, draft.partial, draft.memos)
+    body = Body(
+        draft.next,
+        draft.started,
+        draft.waiting,
+        draft.failure,
+        draft.usage,
+        draft.partial,
+        draft.memos,
+        deleted=tuple(message.id for message in draft.erased),
+    )
     checkpoint = CheckpointRecord(
         version=version,
         parent_version=base.version if base else 0,
@@ -129,7 +148,7 @@ def _place(draft: Draft, version: int, next_position: int, now_ms: int) -> tuple
         next_position = max(next_position, position + 1 + message.reserve)
         placed.append(
             Message(
-                id=ids.message_id(version, message.number if message.number is not None else number),
+                id=message.id or ids.message_id(version, number if message.number is None else message.number),
                 role=message.role,
                 content=message.content,
                 created_at_ms=now_ms,

@@ -15,7 +15,7 @@ ClewError
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class ClewError(Exception):
@@ -78,6 +78,18 @@ class TargetExistsError(VersionConflictError):
             self,
             f"thread {thread_id!r} exists; copy to another id, or delete it first",
             target_thread_id=thread_id,
+        )
+
+
+class MessageExistsError(VersionConflictError):
+    """The thread has a message with that id already."""
+
+    def __init__(self, thread_id: str, message_id: str) -> None:
+        ClewError.__init__(
+            self,
+            f"thread {thread_id!r} has a message {message_id!r} already; change that one, or take another id",
+            thread_id=thread_id,
+            message_id=message_id,
         )
 
 
@@ -323,7 +335,10 @@ class PermissionDeniedError(ClewError):
 
 
 class RunFailedError(ClewError):
-    """The run ended as failed; `failure_code` says why, `retryable` whether the same may work later. `retry` continues it."""
+    """The run ended as failed; `failure_code` says why, `retryable` whether the same may work later. `retry` continues it.
+
+    A workflow that ran without a thread has its `snapshot` here, with which `resume` continues it.
+    """
 
     code = "run_failed"
 
@@ -332,6 +347,7 @@ class RunFailedError(ClewError):
         self.failure_code = failure_code
         self.retryable = retryable
         self.run_id = run_id
+        self.snapshot: dict[str, Any] | None = None
 
 
 def error_classes() -> dict[str, type[ClewError]]:

@@ -97,10 +97,11 @@ class ApprovalRequested(Payload):
 
 @dataclass(frozen=True, slots=True)
 class CheckpointWritten(Payload):
-    """A checkpoint is durable, with the messages that it brought."""
+    """A checkpoint is durable, with the messages that it brought or changed, and the ids of those that it deleted."""
 
     checkpoint: Checkpoint
     messages: tuple[Message, ...]
+    deleted_message_ids: tuple[str, ...] = ()
     logged: ClassVar[bool] = True
 
 
@@ -118,9 +119,10 @@ class Heartbeat(Payload):
 
 @dataclass(frozen=True, slots=True)
 class RunSuspended(Payload):
-    """The run waits for these answers."""
+    """The run waits for these answers. `snapshot` is what a workflow without a thread goes on from; empty for all others."""
 
     approvals: tuple[Approval, ...]
+    snapshot: bytes = b""
     logged: ClassVar[bool] = True
     terminal: ClassVar[bool] = True
 
@@ -136,10 +138,11 @@ class RunCompleted(Payload):
 
 @dataclass(frozen=True, slots=True)
 class RunFailed(Payload):
-    """The run failed, and is saved; `retry` continues it."""
+    """The run failed, and is saved; `retry` continues it. `snapshot` is as in RunSuspended."""
 
     failure: Failure
     usage: Usage | None = None
+    snapshot: bytes = b""
     logged: ClassVar[bool] = True
     terminal: ClassVar[bool] = True
 

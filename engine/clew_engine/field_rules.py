@@ -12,6 +12,8 @@ MAX_REASON = 4096
 MAX_METADATA = 64 << 10
 MAX_NAMESPACE = 256
 MAX_CACHE_KEY = 1024
+# Messages that one call may add.
+MAX_APPENDED = 500
 
 
 def check_text_size(value: str, field: str, most: int) -> None:

@@ -9,6 +9,7 @@ from clew_engine.approvals import Approval, Question, view_approval
 from clew_engine.checkpoints import Failure, decode_body, step_id
 from clew_engine.drafts import Draft
 from clew_engine.log_events import view_message
+from clew_engine.messages import Message
 from clew_engine.program import Program
 from clew_engine.transcripts import Transcript
 from clew_storage import CheckpointRecord, Source, Status, ThreadKey
@@ -20,19 +21,22 @@ _REWOUND = Failure(
     "rewound", "the run was rewound to the middle of its work; retry continues it from there", retryable=True
 )
 _PAGE = 500
+_MESSAGES = 50
 
 
 async def fork_draft(
-    storage: Storage, key: ThreadKey, uid: str, target: CheckpointRecord, program: Program, head_version: int
+    storage: Storage, key: ThreadKey, uid: str, target: CheckpointRecord, program: Program | None, head_version: int
 ) -> Draft:
     """Completed and failed keep their status, in progress becomes failed (`rewound`), suspended asks its questions anew.
 
-    A `once` call that was started anywhere after the target, and is open at it, has an outcome that this line does not know.
+    A `once` call that was started anywhere after the target, and is open at it, has an outcome that this line does not know. `program` is
+    None where no app has run on the thread.
     """
+    if program is None:
+        return Draft(Source.FORK, target.status, void_approvals=True, new_run=True, fork_of=target)
     body = decode_body(target.body)
-    records = await storage.backend.messages.list_messages(key, at_version=target.version)
-    transcript = Transcript(map(view_message, records))
     continuation = body.next
+    transcript = await _since_the_request(storage, key, target.version) if continuation else Transcript()
     if target.version < head_version and program.may_have_started(continuation, transcript):
         started = await _started_after(storage, key, uid, target.version)
         continuation = program.meet_started(continuation, transcript, target.step, started)
@@ -51,6 +55,19 @@ async def fork_draft(
         new_run=True,
         fork_of=target,
     )
+
+
+async def _since_the_request(storage: Storage, key: ThreadKey, version: int) -> Transcript:
+    """As much of the transcript as tells which calls are open: from the newest message that asks for any."""
+    found: list[Message] = []
+    while True:
+        after = found[-1].position if found else None
+        records = await storage.backend.messages.list_messages(
+            key, at_version=version, after_position=after, limit=_MESSAGES, newest_first=True
+        )
+        found += map(view_message, records)
+        if len(records) < _MESSAGES or any(message.tool_calls for message in found[-len(records) :]):
+            return Transcript(reversed(found))
 
 
 async def _started_after(storage: Storage, key: ThreadKey, uid: str, version: int) -> frozenset[str]:

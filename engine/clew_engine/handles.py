@@ -6,7 +6,7 @@ Its verbs, and those of the classes over it, are the same as the client's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from clew_engine import commands, reads
 from clew_engine.approvals import Approval, view_approval
@@ -14,7 +14,8 @@ from clew_engine.blocking import blocking, blocking_iterator
 from clew_engine.commands.update import ThreadUpdate
 from clew_engine.errors import AppMismatchError, ThreadNotFoundError
 from clew_engine.ids import check_id
-from clew_engine.options import Limits, Mutation, OnBusy, RunArguments, RunOptions, on_busy_of
+from clew_engine.options import Limits, Mutation, OnBusy, RunArguments, RunOptions, WriteArguments, on_busy_of
+from clew_engine.paging import check_limit
 from clew_engine.program import Program
 from clew_engine.state import StateView, encoded_value
 from clew_engine.storage import Storage
@@ -61,18 +62,6 @@ class Handle:
         """The name of what runs on it."""
         return self.program.name
 
-    async def messages(self, *, reasoning: bool = False) -> list[dict[str, Any]]:
-        """The conversation, from its beginning; what models thought is left out unless asked for."""
-        found: list[dict[str, Any]] = []
-        token = ""
-        async with self.storage.calling(self.key):
-            while True:
-                page = await reads.list_messages(self.storage, self.key, newest_first=False, size=500, token=token)
-                found += [message.as_dict(reasoning) for message in page.items]
-                token = page.next_token
-                if not token:
-                    return found
-
     async def message(self, message_id: str, *, reasoning: bool = False) -> dict[str, Any]:
         """One message."""
         async with self.storage.calling(self.key):
@@ -88,6 +77,7 @@ class Handle:
 
     async def history(self, limit: int | None = 20) -> list[dict[str, Any]]:
         """The newest checkpoints of the present line, newest first; with None all of them."""
+        check_limit(limit)
         found: list[dict[str, Any]] = []
         token = ""
         async with self.storage.calling(self.key):
@@ -205,7 +195,6 @@ class Handle:
         async with self.storage.calling(self.key):
             return await commands.delete(self.storage, self.key, mutation=_mutation(request_id, expected_version))
 
-    messages_sync = blocking(messages)
     message_sync = blocking(message)
     state_sync = blocking(state)
     history_sync = blocking(history)
@@ -219,13 +208,13 @@ class Handle:
     update_sync = blocking(update)
     delete_sync = blocking(delete)
 
-    def _run_options(self, given: RunArguments) -> RunOptions:
+    def _run_options(self, given: RunArguments | WriteArguments) -> RunOptions:
         """The options of one call: those that it gives, and the handle's own for the others."""
         timeout = given.get("busy_timeout")
         return RunOptions(
             on_busy=on_busy_of(given.get("on_busy")) or self._options.on_busy,
             busy_timeout_s=self._options.busy_timeout_s if timeout is None else timeout,
-            limits=given.get("limits") or self._options.limits,
+            limits=cast("Limits | None", given.get("limits")) or self._options.limits,
             actor=self.actor,
         )
 

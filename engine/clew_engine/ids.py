@@ -13,6 +13,7 @@ MAX_ID_LENGTH = 128
 _SEGMENT = re.compile(r"[A-Za-z0-9\-._~!$&'()*+,;=:@]{1,128}")
 _CHECKPOINT = re.compile(r"([0-9a-z]{16})\.([1-9][0-9]{0,17})")
 _RUN = re.compile(r"([0-9a-z]{16})\.r([1-9][0-9]{0,17})")
+_MESSAGE = re.compile(r"m([0-9]+)\.([0-9]+)", re.ASCII)
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -27,6 +28,15 @@ def check_id(value: str, field: str) -> str:
             field, "an id is one URL path segment that needs no escaping: letters, digits and -._~!$&'()*+,;=:@"
         )
     return value
+
+
+def check_new_message_id(value: str, field: str) -> str:
+    """The id itself, when a caller may give it to a message."""
+    if _MESSAGE.fullmatch(value):
+        raise IdInvalidError(
+            field, "ids of the form m<digits>.<digits> are the engine's own; choose another, or leave it out"
+        )
+    return check_id(value, field)
 
 
 def new_uid() -> str:
@@ -64,6 +74,12 @@ def approval_id(uid: str, version: int, number: int) -> str:
 def message_id(version: int, number: int) -> str:
     """The id of message `number` (from 0) that checkpoint `version` writes; unique in its thread."""
     return f"m{version}.{number}"
+
+
+def message_version(value: str) -> int | None:
+    """The version that gave a message its id, or None for an id that its caller chose."""
+    match = _MESSAGE.fullmatch(value)
+    return int(match[1]) if match else None
 
 
 def call_id(version: int, number: int) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 MAX_DEPTH = 64
-# Possessive, so that neither a long string nor one without an end takes longer than its length.
-_STRINGS = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+# Possessive, and a string without an end is one too (it would be tried anew from each quote in it): no text takes longer than its length.
+_STRINGS = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _BRACKETS = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")

@@ -68,13 +68,14 @@ def events_of(key: ThreadKey, uid: str, entry: Logged, waiting: Sequence[Approva
     payloads: list[Payload] = []
     if record.source in _STARTS:
         payloads.append(RunStarted(record.attempt))
-    payloads += [
-        ToolCallFinished(result.tool_call_id, result.name, result.outcome, message)
-        for message in messages
-        for result in message.tool_results
-    ]
+    if record.source is not Source.UPDATE:
+        payloads += [
+            ToolCallFinished(result.tool_call_id, result.name, result.outcome, message)
+            for message in messages
+            for result in message.tool_results
+        ]
     payloads += [ApprovalRequested(approval) for approval in asked]
-    payloads.append(CheckpointWritten(view_checkpoint(key.thread_id, uid, record, body), messages))
+    payloads.append(CheckpointWritten(view_checkpoint(key.thread_id, uid, record, body), messages, body.deleted))
     payloads += [ToolCallStarted(call) for call in _started(body, messages)]
     if ends_attempt(record):
         payloads.append(terminal_of(key, uid, record, body, messages, (*asked, *waiting)))
@@ -119,4 +120,9 @@ def _started(body: Body, messages: Sequence[Message]) -> list[Call]:
     if not body.started:
         return []
     written = {call.id: call for message in messages for call in message.tool_calls}
-    return [call if call.name else Call(call.id, written[call.id].name, written[call.id].args) for call in body.started]
+    # The message that asked for a call may have been deleted since.
+    return [
+        call if call.name else Call(call.id, written[call.id].name, written[call.id].args)
+        for call in body.started
+        if call.name or call.id in written
+    ]

@@ -54,6 +54,7 @@ __all__ = [
     "UnknownPart",
     "Usage",
     "content_of",
+    "spoken_texts",
     "user_message",
 ]
 
@@ -121,6 +122,12 @@ class Message:
         if self.metadata is not None:
             view["metadata"] = dict(self.metadata)
         return view
+
+
+def spoken_texts(message: Message) -> list[str]:
+    """What is looked through for words: the text of the message, and of the results in it."""
+    inner = [part for result in message.tool_results for part in result.content]
+    return [part.text for part in (*message.content, *inner) if isinstance(part, TextPart)]
 
 
 def content_of(value: str | Part | Iterable[Part]) -> tuple[Part, ...]:

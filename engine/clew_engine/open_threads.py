@@ -108,19 +108,26 @@ class OpenThread:
 
     async def load(self) -> None:
         """Bring transcript and state to memory, from the cache where it is at this very version."""
-        if self._transcript is not None:
+        await self.load_state()
+        if self._transcript is None:
+            records = await self._storage.backend.messages.list_messages(self.key)
+            self._transcript = Transcript(map(view_message, records), sum(len(record.body) for record in records))
+
+    async def load_state(self) -> None:
+        """Bring the state to memory, and the transcript only where the cache has it."""
+        self.warm()
+        if self._state is None:
+            self._state = GrowingState(await self._storage.backend.threads.get_state(self.key, version=None) or {})
+
+    def warm(self) -> None:
+        """Take transcript and state from the cache where it has them, so that a write does not make them stale."""
+        if self._state is not None:
             return
         cached = self._storage.warm.take(self.key, self.uid, self.version)
         if cached is not None:
             self._transcript, self._state = cached[0], GrowingState(cached[1])
-            return
-        if self.head is None:
+        elif self.head is None:
             self._transcript, self._state = Transcript(), GrowingState({})
-            return
-        backend = self._storage.backend
-        records = await backend.messages.list_messages(self.key)
-        self._transcript = Transcript(map(view_message, records), sum(len(record.body) for record in records))
-        self._state = GrowingState(await backend.threads.get_state(self.key, version=None) or {})
 
     def submit(
         self, draft: Draft, request: RequestRecord | None = None, info: ThreadInfo | None = None
@@ -140,6 +147,7 @@ class OpenThread:
             checkpoint=built.checkpoint,
             info=info,
             messages=built.records,
+            erased=tuple(message.id for message in draft.erased),
             state=draft.state,
             approvals=built.approvals,
             decisions=draft.decisions,
@@ -185,6 +193,8 @@ class OpenThread:
         if self._transcript is not None and draft.fork_of is None:
             for message, record in zip(built.messages, built.records, strict=True):
                 self._transcript.put(message, len(record.body))
+            for message in draft.erased:
+                self._transcript.remove(message.position)
         decided = {decision.approval_id for decision in draft.decisions}
         kept = () if draft.void_approvals else self.pending
         self.pending = tuple(record for record in kept if record.id not in decided) + built.approvals

@@ -103,6 +103,19 @@ class RunArguments(TypedDict, total=False):
     request_id: str | None
 
 
+class WriteArguments(TypedDict, total=False):
+    """What every verb of a handle that writes from outside a run takes. Times are seconds.
+
+    `force`: write to a thread that waits for decisions, too; they stay to be made. The others are those of RunArguments.
+    """
+
+    force: bool
+    on_busy: OnBusy | str | None
+    busy_timeout: float | None
+    expected_version: int | None
+    request_id: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Mutation:
     """What every mutation may carry beside its own fields. `body` is what is compared when a request id comes again."""

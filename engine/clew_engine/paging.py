@@ -31,6 +31,12 @@ def page_size(asked: int, default: int, most: int) -> int:
     return min(asked or default, most)
 
 
+def check_limit(limit: int | None) -> None:
+    """Raises ArgumentInvalidError for a limit that leaves nothing to list; None is no limit."""
+    if limit is not None and limit < 1:
+        raise ArgumentInvalidError("limit", "at least 1, or None for all")
+
+
 def encode_token(listing: Sequence[object], place: Sequence[int | str]) -> str:
     """A token for the place after which the next page begins; `listing` is what was asked for."""
     return base64.urlsafe_b64encode(orjson.dumps([_seal(listing), *place])).decode().rstrip("=")

@@ -12,6 +12,7 @@ from clew_engine.approvals import Approval, view_approval
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
 from clew_engine.errors import CheckpointNotFoundError, MessageNotFoundError, ThreadNotFoundError
 from clew_engine.log_events import view_message
+from clew_engine.message_search import found_messages
 from clew_engine.messages import Message
 from clew_engine.paging import Page, decode_token, encode_token, page_size
 from clew_storage import ApprovalState, CheckpointRecord, Head, Status, ThreadFilter, ThreadKey, ThreadRecord
@@ -112,22 +113,34 @@ async def get_checkpoint(storage: Storage, key: ThreadKey, checkpoint_id: str) -
 
 
 async def list_messages(
-    storage: Storage, key: ThreadKey, *, newest_first: bool, size: int, token: str
+    storage: Storage, key: ThreadKey, *, newest_first: bool, size: int, token: str, search: str = ""
 ) -> Page[Message]:
-    """The transcript at the version of the first page. A page holds at most 2 MiB beside its first message."""
+    """The transcript at the version of the first page. A page holds at most 2 MiB beside its first message.
+
+    With `search` only messages that have all its words; a page may have none of them, and not be the last.
+    """
     limit = page_size(size, 50, 500)
     head = await _head(storage, key)
-    listing = ("messages", key, head.thread.uid, newest_first)
+    listing = ("messages", key, head.thread.uid, newest_first, search)
     place = decode_token(token, listing, (int, int))
     version = int(place[1]) if place else head.thread.head_version
     if version == 0:
         return Page(())
+    after = int(place[0]) if place else None
+    if search:
+        items, last = await found_messages(
+            storage,
+            key,
+            search,
+            version=version,
+            after=after,
+            newest_first=newest_first,
+            limit=limit,
+            room=PAGE_BYTES,
+        )
+        return Page(items, "" if last is None else encode_token(listing, (last, version)), version)
     found = await storage.backend.messages.list_messages(
-        key,
-        at_version=version,
-        after_position=int(place[0]) if place else None,
-        limit=limit + 1,
-        newest_first=newest_first,
+        key, at_version=version, after_position=after, limit=limit + 1, newest_first=newest_first
     )
     taken = _fitting([len(record.body) for record in found[:limit]])
     items = [view_message(record) for record in found[:taken]]

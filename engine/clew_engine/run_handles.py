@@ -9,14 +9,14 @@ from clew_engine import commands, reads
 from clew_engine.answers import Decisions, decisions_of
 from clew_engine.approvals import Decision
 from clew_engine.blocking import blocking_iterator
+from clew_engine.edit_handles import EditHandle
 from clew_engine.errors import ResumeInvalidError, ThreadInterruptedError
-from clew_engine.handles import Handle
 from clew_engine.options import Mutation, RunArguments
 from clew_engine.state import encoded_value
 from clew_engine.streams import EventStream, late_stream
 
 
-class RunHandle(Handle):
+class RunHandle(EditHandle):
     """A handle on a thread whose runs can be gone on with. These forms give events as they happen; what a run hands back is its subclasses'."""
 
     def stream_decide(self, decisions: Decisions, /, **options: Unpack[RunArguments]) -> EventStream:

@@ -111,7 +111,9 @@ class Run:
         first = head.run_version if head else 0
         total = self.used_apart + (more or Usage())
         for message in reversed(self.thread.transcript.before(None)):
-            if message.version < first:
+            # An edited message has a later version than the one that made it, and the same id.
+            made = ids.message_version(message.id)
+            if made is not None and made < first:
                 break
             if message.usage is not None:
                 total = total + message.usage

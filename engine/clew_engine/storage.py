@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 from clew_engine.approval_feed import ApprovalFeed
 from clew_engine.cache import Cache
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
-from clew_engine.errors import StreamCutError, ThreadNotFoundError, expect_version
+from clew_engine.errors import ArgumentInvalidError, StreamCutError, ThreadNotFoundError, expect_version
 from clew_engine.hub import Hub
 from clew_engine.leasing import BusyWait
 from clew_engine.open_threads import OpenThread
@@ -89,8 +89,10 @@ class Storage:
     async def _move(self, running: asyncio.AbstractEventLoop) -> None:
         """Go on in another event loop, as a script does that calls `asyncio.run` twice."""
         if self.loop is not None and not self.loop.is_closed():
-            raise RuntimeError(
-                "this storage is in use by another event loop; use its blocking forms, or a Storage of its own"
+            raise ArgumentInvalidError(
+                "storage",
+                "it is in use by another event loop (blocking forms have one of their own); "
+                "use one form throughout, or a Storage for each",
             )
         self.loop = running
         self.hub, self.approval_feed = Hub(self.tuning.reader_bytes), ApprovalFeed()

@@ -13,6 +13,7 @@ from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, OnBusy, OnDisconnect, RunOptions
 from clew_engine.program import Program
 from clew_engine.rules import Command
+from clew_engine.streams import EventStream
 from clew_engine.verdicts import rule
 from clew_storage import ApprovalRecord, ThreadKey
 
@@ -38,10 +39,20 @@ async def sweep(storage: Storage) -> int:
 
 async def _expire(storage: Storage, key: ThreadKey) -> bool:
     head = await storage.backend.threads.get_head(key)
-    found = storage.programs.get(head.thread.info.app) if head else None
-    if found is None:
+    program = storage.programs.get(head.thread.info.app) if head else None
+    if program is None:
         return False
-    program: Program = found
+    stream = expire(storage, key, program, _OPTIONS)
+    try:
+        # Its first events say that the decision is durable; the run goes on by itself.
+        await anext(stream.batches(), None)
+    finally:
+        await stream.aclose()
+    return True
+
+
+def expire(storage: Storage, key: ThreadKey, program: Program, options: RunOptions) -> EventStream:
+    """End what a thread waits for and has expired, and go on. Refused with ResumeInvalidError where nothing has."""
 
     def opening(thread: OpenThread) -> Opening:
         rule(thread, Command.DECIDE)
@@ -51,13 +62,7 @@ async def _expire(storage: Storage, key: ThreadKey) -> bool:
         answers = [(record, _decision(record)) for record in late]
         return answered(storage, thread, program, answers, "", expired=True)
 
-    stream = Attempt(storage, key, "expire", opening, Mutation(), _OPTIONS).stream()
-    try:
-        # Its first events say that the decision is durable; the run goes on by itself.
-        await anext(stream.batches(), None)
-    finally:
-        await stream.aclose()
-    return True
+    return Attempt(storage, key, "expire", opening, Mutation(), options).stream()
 
 
 def _late(pending: Sequence[ApprovalRecord], now_ms: int) -> list[ApprovalRecord]:

@@ -44,14 +44,16 @@ class Transcript:
             return self._all
         return tuple(self._messages[: bisect_left(self._messages, position, key=lambda each: each.position)])
 
+    def remove(self, position: int) -> None:
+        """Drop the message at a position, if there is one."""
+        place = bisect_left(self._messages, position, key=lambda each: each.position)
+        if place < len(self._messages) and self._messages[place].position == position:
+            del self._messages[place]
+            self._all = None
+
     def last_request(self) -> Message | None:
-        """The newest assistant message that asks for calls, when nothing but their results follows it."""
-        for message in reversed(self._messages):
-            if message.tool_calls:
-                return message
-            if message.role != "tool":
-                return None
-        return None
+        """The newest assistant message that asks for calls, whatever was said since from outside."""
+        return next((message for message in reversed(self._messages) if message.tool_calls), None)
 
     def open_calls(self) -> list[tuple[int, ToolCallPart]]:
         """Calls without an outcome, each with the position that is kept for it."""

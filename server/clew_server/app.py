@@ -33,6 +33,7 @@ from clew_server.rpc.runs import RunService
 from clew_server.rpc.served_apps import ServedApps
 from clew_server.rpc.threads import ThreadService
 from clew_server.rpc.wire.scalars import MESSAGE_BYTES
+from clew_server.sealing import Seals
 from clew_server.settings import Settings
 from clew_server.upkeep import upkeep
 
@@ -78,6 +79,7 @@ class Server:
         self.address = ""
         self.port = 0
         self._owns_storage = storage is None
+        self._seals = Seals(settings.snapshot_key)
         for app in apps:
             self.storage.know(app.program)
         self._health = health.aio.HealthServicer()
@@ -95,6 +97,8 @@ class Server:
             await self._let_go()
             raise
         self._upkeep = asyncio.create_task(upkeep(self.storage))
+        if not self._seals.lasting and any(info.kind == "workflow" for info in self.apps.infos()):
+            _log.info("snapshots of runs without a thread will not outlive this server: no snapshot_key is set")
         for service in ("", *SERVICES):
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
         return self
@@ -152,7 +156,7 @@ class Server:
         )
         patience = ("grpc.http2.min_ping_interval_without_data_ms", round(self.settings.ping_interval * 1000))
         server = grpc.aio.server(interceptors=(framing,), options=(*_OPTIONS, patience))
-        run_service_pb2_grpc.add_RunServiceServicer_to_server(RunService(self.storage, self.apps), server)
+        run_service_pb2_grpc.add_RunServiceServicer_to_server(RunService(self.storage, self.apps, self._seals), server)
         thread_service_pb2_grpc.add_ThreadServiceServicer_to_server(ThreadService(self.storage, self.apps), server)
         checkpoint_service_pb2_grpc.add_CheckpointServiceServicer_to_server(
             CheckpointService(self.storage, self.apps), server

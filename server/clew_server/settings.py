@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import base64
 import difflib
 import ipaddress
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic import BeforeValidator, Field, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from clew_server.sealing import KEY_BYTES
 
 CONFIG_FILE = "clew.toml"
 DEFAULT_PORT = 50051
@@ -19,10 +29,23 @@ class SettingsFileError(Exception):
     """What is wrong with a file of settings, and where."""
 
 
+def read_keys(given: Any) -> tuple[bytes, ...]:
+    """Keys from base64: one text with commas or spaces between them, or a list of texts."""
+    try:
+        texts = re.split(r"[,\s]+", given.strip()) if isinstance(given, str) else given
+        keys = tuple(base64.b64decode(text, validate=True) for text in texts if text)
+    except (TypeError, ValueError):
+        keys = (b"",)
+    if any(len(key) != KEY_BYTES for key in keys):
+        raise ValueError(f"each key is {KEY_BYTES} bytes in base64, as `openssl rand -base64 {KEY_BYTES}` makes them")
+    return keys
+
+
 class Settings(BaseSettings):
     """What a server may be told. Times are seconds, sizes bytes."""
 
-    model_config = SettingsConfigDict(env_prefix="CLEW_", extra="ignore", frozen=True)
+    # A key that is none must not be told either.
+    model_config = SettingsConfigDict(env_prefix="CLEW_", extra="ignore", frozen=True, hide_input_in_errors=True)
     config_file: ClassVar[Path] = Path(CONFIG_FILE)
 
     storage: str | None = None
@@ -50,6 +73,9 @@ class Settings(BaseSettings):
     """How long a stream's reader may read nothing while there is something to read."""
     ping_interval: Annotated[float, Field(gt=0)] = 5.0
     """Callers that ask more often than this whether the server is there are sent away."""
+    snapshot_key: Annotated[tuple[bytes, ...], NoDecode, BeforeValidator(read_keys), Field(repr=False)] = ()
+    """Keys that snapshots of runs without a thread are sealed with, each 32 bytes in base64: the first seals, all open. Without one
+    snapshots do not outlive the server."""
     log_format: Literal["auto", "json", "console"] = "auto"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 

@@ -65,7 +65,9 @@ class Threads(Protocol):
         one that holds the lease: released, revoked, passed on or never granted; or the thread's `uid` is not the
         write's, or a thread with checkpoints is gone), `VersionConflict` (the head is elsewhere), `ApprovalNotPending`
         (one of its decisions), `CheckpointMissing` (`fork_of` is not stored). Writes that share the commit are not
-        touched by a refusal. Decisions come first, then `void_approvals` voids what is still pending, then the write's
+        touched by a refusal. Every row of the messages that are `erased` goes, on whatever line, and with it what stood at
+        its place before it on the line that led to it, so that nothing older comes to light there; then come the write's
+        own messages. Copies that were made before keep theirs. Decisions come first, then `void_approvals` voids what is still pending, then the write's
         own approvals are added. The request to cancel is cleared by a write of another run or attempt than the one it
         was made for.
         """
@@ -175,6 +177,9 @@ class Messages(Protocol):
 
     async def get_message(self, key: ThreadKey, message_id: str) -> MessageRecord | None:
         """The message with that id on the head's line, or None."""
+
+    async def known_ids(self, key: ThreadKey, ids: Sequence[str]) -> frozenset[str]:
+        """Those of the ids that a message of the thread has, on whatever line."""
 
 
 class Approvals(Protocol):

@@ -171,9 +171,10 @@ class Write:
     """One atomic append to a thread: all of it becomes durable, or none.
 
     `checkpoint.version` is `expected_version + 1`. `expected_version` 0 makes the thread (or gives one that has no
-    checkpoint yet its first); `info` is then its info, and otherwise None. Of a thread that is there already `info`
-    fills only what is empty. `fork_of` names the version whose line the checkpoint continues instead of the head's;
-    `checkpoint.parent_version` is `fork_of`, or else `expected_version`.
+    checkpoint yet its first, which may have any version: a run that began elsewhere keeps its count); `info` is then
+    its info. Of a thread that is there already `info` fills only what is empty. `fork_of` names the version whose line
+    the checkpoint continues instead of the head's; `checkpoint.parent_version` is `fork_of`, or else
+    `expected_version`. `erased` are ids of messages that are to be in no version any more.
     """
 
     key: ThreadKey
@@ -183,6 +184,7 @@ class Write:
     checkpoint: CheckpointRecord
     info: ThreadInfo | None = None
     messages: tuple[MessageRecord, ...] = ()
+    erased: tuple[str, ...] = ()
     state: StateChange | None = None
     approvals: tuple[ApprovalRecord, ...] = ()
     decisions: tuple[ApprovalDecision, ...] = ()

@@ -24,7 +24,7 @@ def after_write(before: ThreadRecord | None, write: Write) -> ThreadRecord:
             created_at_ms=checkpoint.created_at_ms,
             updated_at_ms=checkpoint.created_at_ms,
         )
-    elif write.expected_version == 0 and write.info is not None:
+    elif write.info is not None:
         before = replace(before, info=_fill(before.info, write.info))
     return replace(
         before,
@@ -36,7 +36,7 @@ def after_write(before: ThreadRecord | None, write: Write) -> ThreadRecord:
 
 
 def _fill(info: ThreadInfo, given: ThreadInfo) -> ThreadInfo:
-    """What was said of the thread before its first checkpoint stays; the first checkpoint fills what is empty."""
+    """What was said of the thread stays; a write fills what is empty."""
     filled = replace(
         info,
         app=info.app or given.app,

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.cli.conftest import Cli
@@ -62,6 +64,33 @@ def test_history_and_messages(cli: Cli) -> None:
     texts = [message["content"][0]["text"] for message in cli.json_lines("threads", "messages", "told")]
     assert texts == ["one", "You said: one", "two", "You said: two"]
     assert "You said: two" in cli.shown("threads", "messages", "told")
+
+
+def test_messages_are_found_by_their_words(cli: Cli) -> None:
+    cli.talked("searched")
+
+    found = [each["content"][0]["text"] for each in cli.json_lines("threads", "messages", "searched", "-s", "SAID two")]
+    assert found == ["You said: two"]
+    assert "no messages" in cli.run("threads", "messages", "searched", "--search", "%").stderr
+
+
+def test_state_is_set_read_and_cleared(cli: Cli) -> None:
+    assert cli.shown("threads", "state", "set", "stated", '{"a": 1, "b": [1.5]}').startswith("version 1 has")
+    assert cli.json("threads", "state", "set", "stated", '{"c": null}', "--remove", "a")["source"] == "update"
+    assert json.loads(cli.shown("threads", "state", "get", "stated")) == {"b": [1.5], "c": None}
+    cli.shown("threads", "state", "set", "stated", '{"d": "é"}', "--replace")
+    assert json.loads(cli.shown("threads", "state", "get", "stated")) == {"d": "é"}
+    cli.shown("threads", "state", "clear", "stated")
+    assert json.loads(cli.shown("threads", "state", "get", "stated")) == {}
+    assert cli.run("threads", "state", "set", "stated", "[1]").returncode == 2
+    assert cli.run("threads", "state", "clear", "never was").returncode == 1
+
+
+def test_a_suspended_threads_state_is_only_set_by_force(cli: Cli) -> None:
+    cli.suspended("forced")
+
+    assert cli.run("threads", "state", "set", "forced", '{"a": 1}').returncode == 1
+    assert cli.json("threads", "state", "set", "forced", '{"a": 1}', "--force")["status"] == "suspended"
 
 
 def test_rewind_takes_a_version_or_an_id(cli: Cli) -> None:

@@ -285,3 +285,11 @@ def test_wherever_connections_break_every_event_comes_once_and_the_text_is_whole
     assert text_of(seen, "m2.1") == "let me look"
     assert text_of(seen, "m5.1") == ANSWER
     assert position.cursor == 5
+
+
+def test_what_was_written_from_outside_while_the_connection_was_broken_is_no_text_of_a_stream() -> None:
+    position = Position(complete=True)
+    given_by(position, started(1), written(1, asked("m1.0", "hi"), source="INPUT"))
+    position.join()
+    events = given_by(position, written(2, said("m2.0", "added"), source="UPDATE"))
+    assert types(events) == ["checkpoint_written"]

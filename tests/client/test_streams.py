@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
 import grpc
 import pytest
@@ -485,3 +486,22 @@ async def test_a_run_without_a_thread_goes_on_from_its_snapshot(server: Scripted
     assert (await app.resume(paused.snapshot, {"ok": True})).status == "completed"
     (request,) = server.requests("Resume")
     assert (request.snapshot, request.value_json) == (b"sealed", '{"ok":true}')
+
+
+@pytest.mark.parametrize(("value", "sent"), [((), ""), ((None,), "null"), ((0,), "0")])
+async def test_no_value_is_another_thing_than_none(
+    server: ScriptedServer, client: Client, value: tuple[Any, ...], sent: str
+) -> None:
+    server.on("Resume", streams(turn()))
+    await client.app("flow").resume(b"sealed", *value)
+    (request,) = server.requests("Resume")
+    assert request.value_json == sent
+
+
+async def test_approvals_are_decided_from_a_snapshot(server: ScriptedServer, client: Client) -> None:
+    server.on("Decide", streams(turn()))
+    assert (await client.app("flow").decide(b"sealed", {"a": {"value": 1}, "b": True})).status == "completed"
+    (request,) = server.requests("Decide")
+    assert (request.thread_id, request.snapshot) == ("", b"sealed")
+    assert [each.approval_id for each in request.decisions] == ["a", "b"]
+    assert request.options.on_disconnect == run_pb2.DISCONNECT_POLICY_CANCEL

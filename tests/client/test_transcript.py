@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clew import Client, Event, Transcript
 from clew.event_decoding import event_of
-from clew.v1 import event_pb2
+from clew.v1 import event_pb2, message_pb2
 from tests.client.telling import asked, completed, delta, discarded, said, started, written
 from tests.rpc.agents import echo, support
 from tests.support.serving import serving
@@ -77,3 +77,42 @@ async def test_what_is_kept_from_events_is_what_the_server_has() -> None:
             seeded.apply(event)
         assert transcript.messages == seeded.messages == await thread.messages()
         assert transcript.version == (await thread.info()).version
+
+
+def changed(version: int, *messages: message_pb2.Message, deleted: tuple[str, ...] = ()) -> event_pb2.Event:
+    """A write from outside a run."""
+    event = written(version, *messages, source="UPDATE")
+    event.checkpoint_written.deleted_message_ids.extend(deleted)
+    return event
+
+
+def test_an_edited_message_takes_its_place_until_the_thread_is_rewound_to_before() -> None:
+    edited = at(1, changed(3, asked("m1.1", "one, edited")))
+    assert texts(told(*ONE, edited)) == ["one, edited", "first"]
+    back = written(4, source="FORK")
+    back.checkpoint_written.parent_version = 2
+    assert texts(told(*ONE, edited, back)) == ["one", "first"]
+
+
+def test_a_deleted_message_is_in_no_version_any_more() -> None:
+    edited = at(1, changed(3, asked("m1.1", "one, edited")))
+    transcript = told(*ONE, edited, changed(4, deleted=("m1.1",)))
+    assert texts(transcript) == ["first"]
+    back = written(5, source="FORK")
+    back.checkpoint_written.parent_version = 2
+    assert texts(told(*ONE, edited, changed(4, deleted=("m1.1",)), back)) == ["first"]
+
+
+def test_what_a_deleted_message_had_replaced_does_not_come_back() -> None:
+    half = at(2, written(2, said("m2.1", "half")))
+    whole = at(2, written(3, said("m3.0", "whole")))
+    assert texts(told(*ONE[:2], half, whole, changed(4, deleted=("m3.0",)))) == ["one"]
+
+
+def test_messages_that_were_there_before_are_deleted_too() -> None:
+    before = told(*ONE, *TWO)
+    transcript = Transcript(before.messages, before.version)
+    event = event_of(changed(5, deleted=("m1.1", "m4.1")))
+    assert isinstance(event, Event)
+    transcript.apply(event)
+    assert texts(transcript) == ["first", "two"]

@@ -11,7 +11,8 @@ from tests.docs.snippets import ROOT, snippets
 
 
 def _names(group: typer.Typer) -> set[str]:
-    return {each.name or each.callback.__name__ for each in group.registered_commands if each.callback}
+    commands = {each.name or each.callback.__name__ for each in group.registered_commands if each.callback}
+    return commands | {each.name for each in group.registered_groups if each.name}
 
 
 GROUPS = {"threads": _names(threads), "approvals": _names(approvals)}

@@ -80,3 +80,16 @@ def test_another_is_refused_with_its_field(value: str) -> None:
     with pytest.raises(IdInvalidError, match="thread_id") as raised:
         ids.check_id(value, "thread_id")
     assert raised.value.metadata == {"field": "thread_id"}
+
+
+@pytest.mark.parametrize("made", ["m1.0", "m007.00", f"m{'9' * 40}.1"])
+def test_ids_of_the_form_that_the_engine_makes_cannot_be_chosen_for_a_message(made: str) -> None:
+    with pytest.raises(IdInvalidError):
+        ids.check_new_message_id(made, "id")
+    assert ids.message_version(made) == int(made[1:].partition(".")[0])
+
+
+@pytest.mark.parametrize("chosen", ["m1", "m1.", "m.1", "m1.0a", "M1.0", "m-1.0", "mine"])
+def test_any_other_id_can(chosen: str) -> None:
+    assert ids.check_new_message_id(chosen, "id") == chosen
+    assert ids.message_version(chosen) is None

@@ -54,3 +54,17 @@ def test_a_script_that_ends_in_the_middle_of_a_stream_ends_without_a_word(tmp_pa
     with script(code, tmp_path / "clew.db") as running:
         assert running.communicate(timeout=60) == ("run_started\n", "")
     assert running.returncode == 0
+
+
+def test_a_storage_that_blocking_forms_use_says_so_to_an_event_loop(tmp_path: Path) -> None:
+    code = """
+thread.send_sync("say")
+async def more() -> None:
+    await thread.send("say")
+try:
+    asyncio.run(more())
+except Exception as error:
+    print(error.code)
+"""
+    with script(code, tmp_path / "clew.db") as running:
+        assert running.communicate(timeout=60) == ("argument_invalid\n", "")

@@ -102,6 +102,13 @@ def test_brackets_inside_text_are_no_depth() -> None:
     assert parse_strict(json.dumps("[" * 1000 + '"')) == "[" * 1000 + '"'
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("end", ["", "\\", '"', '\\"'])
+def test_a_text_of_quotes_without_an_end_is_refused_in_no_time(end: str) -> None:
+    with pytest.raises(JsonError):
+        parse_strict("[" + "[]," * 100 + '"' + '\\"' * 1_500_000 + end)
+
+
 @pytest.mark.parametrize(
     "value", [float("nan"), float("-inf"), 10**309, "\ud800", b"", object(), {1: 2}, {None: 1}, {1}]
 )

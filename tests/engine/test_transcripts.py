@@ -40,6 +40,20 @@ def test_a_transcript_that_does_not_end_with_calls_has_none_open() -> None:
     assert Transcript([said("user", 0), asked(1, "a"), answered(2, "a"), said("assistant", 3)]).open_calls() == []
 
 
+def test_what_was_said_since_from_outside_does_not_close_a_call() -> None:
+    transcript = Transcript(
+        [said("user", 0), asked(1, "a", "b"), answered(2, "a"), said("user", 4), said("assistant", 5)]
+    )
+    assert [(position, call.id) for position, call in transcript.open_calls()] == [(3, "b")]
+
+
+def test_a_message_that_is_removed_is_gone_and_nothing_else() -> None:
+    transcript = Transcript([said("user", 0), said("assistant", 1), said("user", 5)])
+    transcript.remove(1)
+    transcript.remove(3)
+    assert [message.position for message in transcript.before(None)] == [0, 5]
+
+
 def test_only_the_newest_request_counts() -> None:
     messages = [said("user", 0), asked(1, "a"), answered(2, "a"), asked(3, "a", "b")]
     assert [(position, call.id) for position, call in Transcript(messages).open_calls()] == [(4, "a"), (5, "b")]

@@ -8,7 +8,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -224,8 +224,26 @@ class PipeThread:
     async def info(self) -> dict[str, Any]:
         return await self._one("info")  # type: ignore[no-any-return]
 
-    async def messages(self) -> list[dict[str, Any]]:
-        return await self._one("messages")  # type: ignore[no-any-return]
+    async def update_state(self, values: Mapping[str, Any] | None = None, **options: Any) -> dict[str, Any]:
+        return await self._one("update_state", values, **options)  # type: ignore[no-any-return]
+
+    async def clear_state(self, **options: Any) -> dict[str, Any]:
+        return await self._one("clear_state", **options)  # type: ignore[no-any-return]
+
+    async def append_messages(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> list[str]:
+        return await self._one("append_messages", messages, **options)  # type: ignore[no-any-return]
+
+    async def update_message(self, message_id: str, content: Any = None, **options: Any) -> dict[str, Any]:
+        return await self._one("update_message", message_id, content, **options)  # type: ignore[no-any-return]
+
+    async def delete_message(self, message_id: str, **options: Any) -> list[str]:
+        return await self._one("delete_message", message_id, **options)  # type: ignore[no-any-return]
+
+    async def message(self, message_id: str) -> dict[str, Any]:
+        return await self._one("message", message_id)  # type: ignore[no-any-return]
+
+    async def messages(self, **options: Any) -> list[dict[str, Any]]:
+        return await self._one("messages", **options)  # type: ignore[no-any-return]
 
     async def state(self, checkpoint_id: str = "") -> dict[str, Any]:
         return await self._one("state", checkpoint_id)  # type: ignore[no-any-return]

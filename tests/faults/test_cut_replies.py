@@ -107,6 +107,7 @@ async def rewound(thread: ClientThread) -> None:
     await thread.rewind(await completed(thread))
 
 
+SAID = {"role": "user", "content": "said", "id": "mine"}
 VERBS: dict[str, tuple[Prepare, Act]] = {
     "send": (nothing, lambda thread, _, request: thread.send("now|fetch", request_id=request)),
     "decide": (suspended, lambda thread, approval, request: thread.decide({approval: True}, request_id=request)),
@@ -116,6 +117,11 @@ VERBS: dict[str, tuple[Prepare, Act]] = {
     "update": (completed, lambda thread, _, request: thread.update(name="named", request_id=request)),
     "copy": (completed, lambda thread, _, request: copied(thread, request)),
     "delete": (completed, lambda thread, _, request: thread.delete(request_id=request)),
+    "update_state": (completed, lambda thread, _, request: thread.update_state({"a": 1}, request_id=request)),
+    "clear_state": (completed, lambda thread, _, request: thread.clear_state(request_id=request)),
+    "append_messages": (completed, lambda thread, _, request: thread.append_messages([SAID], request_id=request)),
+    "update_message": (completed, lambda thread, _, request: thread.update_message("m1.0", "x", request_id=request)),
+    "delete_message": (completed, lambda thread, _, request: thread.delete_message("m1.0", request_id=request)),
 }
 
 
@@ -164,6 +170,11 @@ EFFECTS = {
     "update": (0, "input", 1),
     "copy": (0, "input", 1),
     "delete": (0, "input", 0),
+    "update_state": (0, "update", 1),
+    "clear_state": (0, "update", 1),
+    "append_messages": (0, "update", 1),
+    "update_message": (0, "update", 1),
+    "delete_message": (0, "update", 1),
 }
 
 

@@ -35,6 +35,8 @@ BAD_STATE = [value.encode() for value in BAD_OBJECTS if value] + [b"\xff", b'{"m
 BAD_TOKENS = ["nonsense", "é", "x" * 3000, "e30", "W10", "WzFd"]
 DECISION: dict[str, Any] = {"approval_id": "a", "approve": {}}
 TEXT: dict[str, Any] = {"text": {"text": "hi"}}
+NEW: dict[str, Any] = {"role": "ROLE_USER", "content": [TEXT]}
+BAD_METADATA = [*filter(None, BAD_OBJECTS), json.dumps({"a": "x" * (64 << 10)})]
 PICTURE: dict[str, Any] = {"image": {"mime_type": "image/png", "uri": "https://x/y.png"}}
 
 # A request of each kind that breaks no rule, to be spoiled one field at a time.
@@ -51,7 +53,12 @@ GOOD: dict[str, dict[str, Any]] = {
     "CopyThreadRequest": {"thread_id": "t", "target_thread_id": "u"},
     "DeleteThreadRequest": {"thread_id": "t"},
     "GetStateRequest": {"thread_id": "t"},
+    "UpdateStateRequest": {"thread_id": "t", "merge": {}},
+    "ClearStateRequest": {"thread_id": "t"},
     "ListMessagesRequest": {"thread_id": "t"},
+    "AppendMessagesRequest": {"thread_id": "t", "messages": [NEW]},
+    "UpdateMessageRequest": {"thread_id": "t", "message_id": "m1.0", "content": [TEXT]},
+    "DeleteMessageRequest": {"thread_id": "t", "message_id": "m1.0"},
     "GetMessageRequest": {"thread_id": "t", "message_id": "m1.0"},
     "ListCheckpointsRequest": {"thread_id": "t"},
     "GetCheckpointRequest": {"thread_id": "t", "checkpoint_id": "c"},
@@ -74,6 +81,9 @@ PLACES: dict[str, tuple[str, dict[str, Any], str]] = {
     "TextPart": ("SendRequest", {"text": "hi"}, "content.parts.text"),
     "MediaPart": ("SendRequest", PICTURE["image"], "content.parts.image"),
     "Provider": ("SendRequest", {"name": "openai"}, "content.parts.provider"),
+    "UpdateStateRequest.Replace": ("UpdateStateRequest", {}, "replace"),
+    "UpdateStateRequest.Merge": ("UpdateStateRequest", {}, "merge"),
+    "NewMessage": ("AppendMessagesRequest", NEW, "messages"),
     "Decision": ("DecideRequest", DECISION, "decisions"),
     "Decision.Approve": ("DecideRequest", {}, "decisions.approve"),
     "Decision.Reject": ("DecideRequest", {}, "decisions.reject"),
@@ -100,9 +110,9 @@ BAD: dict[str, dict[str, list[Any]]] = {
         "text": [""],
         "input_json": [value.encode() for value in BAD_OBJECTS] + [b"{}"],
         "state_json": BAD_STATE,
-        "metadata_json": [*filter(None, BAD_OBJECTS), json.dumps({"a": "x" * (64 << 10)})],
+        "metadata_json": BAD_METADATA,
     },
-    "DecideRequest": {"decisions": [[], [DECISION, DECISION]]},
+    "DecideRequest": {"decisions": [[], [DECISION, DECISION]], "snapshot": [b"x"]},
     "ResumeRequest": {"snapshot": [b""], "value_json": BAD_JSON},
     "WatchRequest": {
         "thread_uid": BAD_IDS,
@@ -156,7 +166,7 @@ BAD: dict[str, dict[str, list[Any]]] = {
     },
     "UpdateThreadRequest": {
         "name": ["x" * 1025, "a\0b"],
-        "metadata_json": [*filter(None, BAD_OBJECTS), json.dumps({"a": "x" * (64 << 10)})],
+        "metadata_json": BAD_METADATA,
         "update_mask": [
             FieldMask(paths=["nope"]),
             FieldMask(paths=["app"]),
@@ -166,7 +176,23 @@ BAD: dict[str, dict[str, list[Any]]] = {
     },
     "CopyThreadRequest": {"target_thread_id": [*BAD_REQUIRED_IDS, "t"], "checkpoint_id": BAD_IDS},
     "GetStateRequest": {"checkpoint_id": BAD_IDS},
+    "UpdateStateRequest.Replace": {"state_json": BAD_STATE},
+    "UpdateStateRequest.Merge": {"state_json": BAD_STATE, "remove_keys": [["messages"], ["a", "_clew"]]},
+    "ListMessagesRequest": {"search": BAD_REASONS},
     "GetMessageRequest": {"message_id": BAD_REQUIRED_IDS},
+    "AppendMessagesRequest": {"messages": [[], [NEW] * 501]},
+    "NewMessage": {
+        "id": [*BAD_IDS, "m1.0", "m007.00"],
+        "role": ["ROLE_UNSPECIFIED", "ROLE_TOOL"],
+        "content": [[], [{}], [{"reasoning": {"reasoning": "hm"}}]],
+        "metadata_json": BAD_METADATA,
+    },
+    "UpdateMessageRequest": {
+        "message_id": BAD_REQUIRED_IDS,
+        "content": [[{}], [{"tool_call": {"id": "a"}}]],
+        "metadata_json": BAD_METADATA,
+    },
+    "DeleteMessageRequest": {"message_id": BAD_REQUIRED_IDS},
     "GetCheckpointRequest": {"checkpoint_id": BAD_REQUIRED_IDS},
     "RewindRequest": {"checkpoint_id": BAD_REQUIRED_IDS},
     "ListApprovalsRequest": {"thread_id": BAD_IDS},

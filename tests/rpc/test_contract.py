@@ -76,21 +76,33 @@ PATHS = {
     "CopyThread": "POST /v1/threads/{thread_id}:copy",
     "DeleteThread": "DELETE /v1/threads/{thread_id}",
     "GetState": "GET /v1/threads/{thread_id}/state",
+    "UpdateState": "PUT /v1/threads/{thread_id}/state PATCH /v1/threads/{thread_id}/state",
+    "ClearState": "DELETE /v1/threads/{thread_id}/state",
     "ListMessages": "GET /v1/threads/{thread_id}/messages",
+    "AppendMessages": "POST /v1/threads/{thread_id}/messages",
+    "UpdateMessage": "PATCH /v1/threads/{thread_id}/messages/{message_id}",
+    "DeleteMessage": "DELETE /v1/threads/{thread_id}/messages/{message_id}",
     "GetMessage": "GET /v1/threads/{thread_id}/messages/{message_id}",
     "ListCheckpoints": "GET /v1/threads/{thread_id}/checkpoints",
     "GetCheckpoint": "GET /v1/threads/{thread_id}/checkpoints/{checkpoint_id}",
     "Rewind": "POST /v1/threads/{thread_id}:rewind",
-    "PutValue": "PUT /v1/cache/{namespace}/values/{key}",
-    "GetValue": "GET /v1/cache/{namespace}/values/{key}",
-    "DeleteValue": "DELETE /v1/cache/{namespace}/values/{key}",
-    "ListKeys": "GET /v1/cache/{namespace}/values",
+    "PutValue": "PUT /v1/cache/{namespace}/values/{key} PUT /v1/cache/value",
+    "GetValue": "GET /v1/cache/{namespace}/values/{key} GET /v1/cache/value",
+    "DeleteValue": "DELETE /v1/cache/{namespace}/values/{key} DELETE /v1/cache/value",
+    "ListKeys": "GET /v1/cache/{namespace}/values GET /v1/cache/keys",
     "ListApprovals": "GET /v1/approvals",
     "ListApps": "GET /v1/apps",
     "GetApp": "GET /v1/apps/{name}",
 }
 STARTS_AN_ATTEMPT = {"Send", "Decide", "Resume", "Retry"}
-WAITS_FOR_THE_THREAD = {"Rewind"}
+WAITS_FOR_THE_THREAD = {
+    "Rewind",
+    "UpdateState",
+    "ClearState",
+    "AppendMessages",
+    "UpdateMessage",
+    "DeleteMessage",
+}
 HAS_NO_VERSION = {"UpdateThread"}
 # Values of the cache belong to no thread: there is no version to expect, and to do it again does no harm.
 NEEDS_NO_REQUEST_ID = {"PutValue", "DeleteValue"}
@@ -125,10 +137,13 @@ def comment_of(method: MethodDescriptor) -> str:
     return f"{servicer.__doc__}\n{getattr(servicer, method.name).__doc__}"
 
 
-def http_of(method: MethodDescriptor) -> tuple[str, str, str]:
+def http_of(method: MethodDescriptor) -> list[tuple[str, str, str]]:
+    """Verb, path and body of each way that a method is reached over HTTP."""
     rule = method.GetOptions().Extensions[annotations_pb2.http]
-    verb = rule.WhichOneof("pattern")
-    return (verb.upper(), getattr(rule, verb), rule.body) if verb else ("", "", "")
+    if not rule.WhichOneof("pattern"):
+        return []
+    ways = [(each.WhichOneof("pattern"), each) for each in (rule, *rule.additional_bindings)]
+    return [(verb.upper(), getattr(each, verb), each.body) for verb, each in ways]
 
 
 def words_of(enum: EnumDescriptor, prefix: str) -> set[str]:
@@ -164,7 +179,7 @@ def test_a_file_holds_one_service_at_most_and_stubs_are_made_for_each() -> None:
 @every_rpc
 def test_an_rpc_names_only_errors_that_exist(method: MethodDescriptor) -> None:
     words = set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b|\bINTERNAL\b|\bUNAUTHENTICATED\b", comment_of(method)))
-    prefixes = ("FAILURE_CODE_", "BUSY_POLICY_", "DISCONNECT_POLICY_", "CHECKPOINT_STATUS_")
+    prefixes = ("FAILURE_CODE_", "BUSY_POLICY_", "DISCONNECT_POLICY_", "CHECKPOINT_STATUS_", "CHECKPOINT_SOURCE_")
     reasons = {word for word in words if not word.startswith(prefixes)}
     assert "INTERNAL" in reasons, "no word on how it may end"
     assert reasons <= STATUS_OF_REASON.keys()
@@ -172,14 +187,13 @@ def test_an_rpc_names_only_errors_that_exist(method: MethodDescriptor) -> None:
 
 @every_rpc
 def test_a_unary_rpc_has_its_known_path_and_a_stream_has_none(method: MethodDescriptor) -> None:
-    verb, path, _ = http_of(method)
-    assert f"{verb} {path}".strip() == PATHS.get(method.name, "")
+    assert " ".join(f"{verb} {path}" for verb, path, _ in http_of(method)) == PATHS.get(method.name, "")
     assert (method.name in PATHS) != method.server_streaming
 
 
 @every_rpc
 def test_what_a_path_names_is_a_text_field_of_the_request(method: MethodDescriptor) -> None:
-    for name in re.findall(r"{(\w+)}", http_of(method)[1]):
+    for name in re.findall(r"{(\w+)}", " ".join(path for _, path, _ in http_of(method))):
         assert method.input_type.fields_by_name[name].type == FieldDescriptor.TYPE_STRING
 
 
@@ -188,7 +202,8 @@ def test_what_a_path_cannot_say_has_a_path_of_its_own_without_it() -> None:
     others = {
         method.name: [(other.WhichOneof("pattern"), getattr(other, other.WhichOneof("pattern"))) for other in rule.additional_bindings]
         for method in methods()
-        if (rule := method.GetOptions().Extensions[annotations_pb2.http]).additional_bindings
+        if method.containing_service.name == "CacheService"
+        and (rule := method.GetOptions().Extensions[annotations_pb2.http]).additional_bindings
     }  # fmt: skip
     assert others == {
         "PutValue": [("put", "/v1/cache/value")],
@@ -200,12 +215,17 @@ def test_what_a_path_cannot_say_has_a_path_of_its_own_without_it() -> None:
 
 @every_rpc
 def test_what_travels_as_query_parameters_is_flat(method: MethodDescriptor) -> None:
-    verb, _, body = http_of(method)
-    if verb in ("GET", "DELETE"):
-        assert not body
-        assert not [field.name for field in method.input_type.fields if field.message_type or field.is_repeated]
-    elif verb:
-        assert body == "*"
+    members = {field.name for oneof in method.input_type.oneofs for field in oneof.fields if len(oneof.fields) > 1}
+    for verb, _, body in http_of(method):
+        if verb in ("GET", "DELETE"):
+            assert not body
+        else:
+            assert body == "*" or body in members, "the whole request, or the one of several forms that it has"
+        if body != "*":
+            query = [field for field in method.input_type.fields if field.name not in members]
+            # The one message among them is written as text, such as 30s.
+            nested = [field for field in query if field.message_type and field.message_type.name != "Duration"]
+            assert not [field.name for field in (*nested, *(each for each in query if each.is_repeated))]
 
 
 @every_rpc

@@ -98,9 +98,9 @@ NEVER_SENT = {"clew.v1.ReasoningPart", "clew.v1.ToolCall", "clew.v1.ToolResult"}
 
 
 def bad_values(message: str, field: FieldDescriptor) -> list[Any]:
-    if field.enum_type is not None:
-        return [99, -1]
     own = BAD.get(message, {})
+    if field.enum_type is not None:
+        return [99, -1, *own.get(field.name, [])]
     if field.name in own:
         return own[field.name]
     return BAD["*"].get(field.name, [])
@@ -138,7 +138,7 @@ def spoiled(row: Row) -> Any:
     first = row.place.split(".")[0]
     if first == "content":
         whole.pop("text")
-    return make(request, whole | {first: [inner] if first == "decisions" else inner}, first)
+    return make(request, whole | {first: [inner] if first in ("decisions", "messages") else inner}, first)
 
 
 def make(descriptor: Descriptor, values: dict[str, Any], spoiled_field: str) -> Any:
@@ -226,6 +226,8 @@ async def test_the_request_that_the_matrix_spoils_breaks_no_rule_itself(served: 
             "decision",
         ),
         (run_service_pb2.WatchRequest(thread_id="t", run_id="r", follow=True), "follow"),
+        (thread_service_pb2.UpdateStateRequest(thread_id="t"), "change"),
+        (thread_service_pb2.UpdateMessageRequest(thread_id="t", message_id="m1.0"), "content"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else value,
 )

@@ -249,7 +249,7 @@ async def test_a_stateless_run_ends_when_its_stream_is_left_whatever_was_asked(g
         assert gate.cancelled == 1
 
 
-async def test_a_stateless_run_that_needs_a_person_says_so_and_cannot_be_resumed() -> None:
+async def test_a_stateless_run_of_an_agent_that_needs_a_person_says_so_and_cannot_be_resumed() -> None:
     async with serving([support()]) as served:
         events = await events_of(served.runs.Send(SendRequest(text="refund")))
         suspended = events[-1].run_suspended

@@ -34,7 +34,7 @@ from clew_server.rpc.wire.decisions import decision_of
 from clew_server.rpc.wire.events import batches, to_event, to_reply
 from clew_server.rpc.wire.messages import to_message, to_part
 from clew_server.rpc.wire.options import mutation_of, run_options_of
-from clew_server.rpc.wire.scalars import MESSAGE_BYTES, timestamp
+from clew_server.rpc.wire.scalars import MESSAGE_BYTES, VALUE_BYTES, timestamp
 from clew_server.rpc.wire.threads import change_of
 from clew_storage import ApprovalState, Source, Status
 
@@ -192,6 +192,17 @@ def test_a_run_that_waits_for_too_many_answers_names_as_many_as_fit() -> None:
     suspended = to_event(an_event(events.RunSuspended(many)))
     assert len(suspended.run_suspended.approvals) == 3
     assert suspended.ByteSize() < MESSAGE_BYTES
+
+
+def test_a_snapshot_goes_before_the_approvals_that_its_event_has_no_room_for() -> None:
+    small, large = APPROVAL, replace(APPROVAL, id="u.a3.1", arguments_json="x" * 700_000)
+    for snapshot, named in ((b"s", ["u.a3.1", "u.a3.0"]), (b"s" * VALUE_BYTES, ["u.a3.0"])):
+        suspended = to_event(an_event(events.RunSuspended((large, small), snapshot)))
+        assert suspended.run_suspended.snapshot == snapshot
+        assert [approval.id for approval in suspended.run_suspended.approvals] == named
+        assert suspended.ByteSize() < MESSAGE_BYTES
+    failed = to_event(an_event(events.RunFailed(Failure("tool_failed", "x", True), None, b"s")))
+    assert failed.run_failed.snapshot == b"s"
 
 
 def test_batches_keep_the_order_and_the_limit() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
 from typing import Any, Self
@@ -27,6 +27,11 @@ class PlayedThread:
         self.id = thread.id
         self._seen = seen
         self._options = options
+
+    @property
+    def _busy(self) -> dict[str, Any]:
+        """What a write does while the thread is busy."""
+        return {name: value for name, value in self._options.items() if name in ("on_busy", "busy_timeout")}
 
     def around(self, thread: Any) -> Self:
         """Another handle, seen in the same way."""
@@ -57,8 +62,25 @@ class PlayedThread:
         return dict(await self.inner.cancel(run_id, **options))
 
     async def rewind(self, checkpoint_id: str, **options: Any) -> dict[str, Any]:
-        busy = {name: value for name, value in self._options.items() if name in ("on_busy", "busy_timeout")}
-        return dict(await self.inner.rewind(checkpoint_id, **busy, **options))
+        return dict(await self.inner.rewind(checkpoint_id, **self._busy, **options))
+
+    async def update_state(self, values: Mapping[str, Any] | None = None, **options: Any) -> dict[str, Any]:
+        return dict(await self.inner.update_state(values, **self._busy, **options))
+
+    async def clear_state(self, **options: Any) -> dict[str, Any]:
+        return dict(await self.inner.clear_state(**self._busy, **options))
+
+    async def append_messages(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> list[str]:
+        return await self.inner.append_messages(messages, **self._busy, **options)
+
+    async def update_message(self, message_id: str, content: Any = None, **options: Any) -> dict[str, Any]:
+        return dict(await self.inner.update_message(message_id, content, **self._busy, **options))
+
+    async def delete_message(self, message_id: str, **options: Any) -> list[str]:
+        return await self.inner.delete_message(message_id, **self._busy, **options)
+
+    async def message(self, message_id: str) -> dict[str, Any]:
+        return await self.inner.message(message_id)
 
     async def copy(self, target_id: str, checkpoint_id: str = "", **options: Any) -> Self:
         return self.around(await self.inner.copy(target_id, checkpoint_id, **options))
@@ -72,9 +94,9 @@ class PlayedThread:
     async def info(self) -> dict[str, Any]:
         return _info(await self.inner.info())
 
-    async def messages(self) -> list[dict[str, Any]]:
+    async def messages(self, **options: Any) -> list[dict[str, Any]]:
         try:
-            return await self.inner.messages()
+            return await self.inner.messages(**options)
         except GONE:
             return []
 

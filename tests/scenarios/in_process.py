@@ -48,9 +48,9 @@ def _data(payload: Any) -> dict[str, Any]:
             return {"call_id": payload.call_id, "tool": payload.name, "outcome": payload.outcome}
         case kinds.ApprovalRequested(approval):
             return {"approval": approval.id, "tool": approval.tool}
-        case kinds.CheckpointWritten(checkpoint, messages):
+        case kinds.CheckpointWritten(checkpoint, messages, deleted):
             told = [message.id for message in messages]
-            return _checkpoint(checkpoint) | {"messages": told}
+            return _checkpoint(checkpoint) | {"messages": told, "deleted": list(deleted)}
         case kinds.RunSuspended(approvals):
             return {"approvals": [approval.id for approval in approvals]}
         case kinds.RunCompleted(reply):

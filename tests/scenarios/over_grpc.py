@@ -91,9 +91,10 @@ def _data(payload: Any) -> dict[str, Any]:
             return {"call_id": payload.tool_call_id, "tool": payload.name, "outcome": payload.outcome}
         case kinds.ApprovalRequested(approval):
             return {"approval": approval.id, "tool": approval.tool}
-        case kinds.CheckpointWritten(checkpoint, parent, messages):
+        case kinds.CheckpointWritten(checkpoint, parent, messages, deleted):
             told = {name: checkpoint[name] for name in ("id", "status", "source")}
-            return told | {"parent": parent, "messages": [message["id"] for message in messages]}
+            known = [message["id"] for message in messages]
+            return told | {"parent": parent, "messages": known, "deleted": list(deleted)}
         case kinds.RunSuspended(approvals):
             return {"approvals": [approval.id for approval in approvals]}
         case kinds.RunCompleted(reply):

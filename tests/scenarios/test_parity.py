@@ -34,14 +34,11 @@ ONLY_HERE = {
 ATTRIBUTES = {
     "said": "the reply's message as the engine holds it",
     "subject": "what an approval is about as the engine holds it",
-    "snapshot": "only what is served runs without a thread and can be taken up again",
+    "snapshot": "of a run without a thread; in process a workflow's Result and RunFailedError have it, and a reply is of a thread",
     "payload": "in process it holds the engine's own objects; its `type` is compared",
 }
 
-OPTIONS = {
-    clew.Thread: clew.requests.RunArguments,
-    clew_engine.Thread: clew_engine.options.RunArguments,
-}
+OPTIONS = {clew.Thread: clew.requests, clew_engine.Thread: clew_engine.options}
 VERBS = sorted(name for name in dir(clew.Thread) if not name.startswith("_"))
 
 
@@ -49,8 +46,9 @@ def parameters(method: Callable[..., Any], options: Any) -> dict[str, tuple[str,
     """The names of a method's parameters with their kinds and defaults; options that stand together are taken one by one."""
     found: dict[str, tuple[str, Any]] = {}
     for name, each in inspect.signature(method).parameters.items():
-        if each.annotation == "Unpack[RunArguments]":
-            found |= dict.fromkeys(typing.get_type_hints(options), ("KEYWORD_ONLY", None))
+        if str(each.annotation).startswith("Unpack["):
+            together = getattr(options, each.annotation[len("Unpack[") : -1])
+            found |= dict.fromkeys(typing.get_type_hints(together), ("KEYWORD_ONLY", None))
         else:
             found[name] = (each.kind.name, each.default)
     return found
@@ -184,6 +182,28 @@ async def the_changes(thread: Any) -> Any:
     }
 
 
+async def the_writes(thread: Any) -> Any:
+    await thread.send("hello")
+    busy = {"on_busy": "reject", "busy_timeout": 1}
+    said = [
+        {"role": "user", "content": "more", "id": "mine", "metadata": {"own": 1}},
+        {"role": "system", "content": "so"},
+    ]
+    return {
+        "merged": await thread.update_state({"a": 1, "b": 2}, request_id="r1", expected_version=2, **busy),
+        "removed": await thread.update_state(remove_keys=["b"], force=True),
+        "replaced": await thread.update_state({"c": [1.5]}, replace=True),
+        "state": await thread.state(),
+        "cleared": await thread.clear_state(request_id="r2"),
+        "added": await thread.append_messages(said, metadata={"batch": 1}, request_id="r3", **busy),
+        "edited": await thread.update_message("mine", [{"type": "text", "text": "less"}], metadata={}, request_id="r4"),
+        "found": await thread.messages(search="LESS", order="newest_first", limit=1),
+        "deleted": await thread.delete_message("mine", request_id="r5", **busy),
+        "messages": await thread.messages(),
+        "events": [event async for event in thread.watch(2)],
+    }
+
+
 async def the_end(thread: Any) -> Any:
     await thread.send("hello")
     return [await thread.delete(expected_version=2, request_id="r1"), await thread.delete()]
@@ -206,6 +226,7 @@ PLAYS: dict[Play, tuple[Any, ...]] = {
     an_edited_approval: (ask("refund", amount=7), "ok"),
     a_rejection: (ask("refund", amount=7), "ok"),
     the_changes: ("ok",),
+    the_writes: ("ok",),
     the_end: ("ok",),
     a_failure: (rejected("why"),),
 }
@@ -229,6 +250,9 @@ NOTHING_THERE: dict[str, Play] = {
     "update": lambda thread: thread.update(name="one"),
     "copy": lambda thread: thread.copy("copy"),
     "cancel": lambda thread: thread.cancel(),
+    "clear_state": lambda thread: thread.clear_state(),
+    "update_message": lambda thread: thread.update_message("m1.0", "x"),
+    "delete_message": lambda thread: thread.delete_message("m1.0"),
 }
 
 
@@ -261,6 +285,19 @@ REFUSED: dict[str, Play] = {
     "a reserved key": lambda thread: thread.send("hello", messages=1),
     "a part of no kind": lambda thread: thread.send([{"type": "perhaps"}]),
     "an empty message": lambda thread: thread.send(""),
+    "a limit of nothing": lambda thread: thread.messages(limit=0),
+    "a history of nothing": lambda thread: thread.history(0),
+    "an unknown order": lambda thread: thread.messages(order="sideways"),
+    "nothing to add": lambda thread: thread.append_messages([]),
+    "an unknown role": lambda thread: thread.append_messages([{"role": "critic", "content": "x"}]),
+    "an id of the engine's": lambda thread: thread.append_messages([{"role": "user", "content": "x", "id": "m1.0"}]),
+    "nothing said": lambda thread: thread.append_messages([{"role": "user", "content": []}]),
+    "nothing to change": lambda thread: thread.update_message("m1.0"),
+    "a key to set and to remove": lambda thread: thread.update_state({"a": 1}, remove_keys=["a"]),
+    "a key to remove of what is replaced": lambda thread: thread.update_state(remove_keys=["a"], replace=True),
+    "a reserved key in the state": lambda thread: thread.update_state({"messages": []}),
+    "a state that is no JSON": lambda thread: thread.update_state({"a": float("nan")}),
+    "another version to write": lambda thread: thread.clear_state(expected_version=5),
 }
 
 

@@ -11,16 +11,52 @@ from tests.scenarios.heads import HEADS, Standing, standing
 from tests.scenarios.sights import Turn
 from tests.scenarios.world import World, head_of, refused, snapshot
 
-COMMANDS = ("send", "decide", "retry", "write", "rewind", "cancel", "delete")
-# What follows, a word a cell: a refusal's code, or the name of one of the checks below. `write` is UpdateThread, which never waits.
+COMMANDS = ("send", "decide", "retry", "rename", "write", "rewind", "cancel", "delete")
+# What follows, a word a cell: a refusal's code, or the name of one of the checks below. `rename` is UpdateThread, which never waits.
 TABLE = {
-    "none": ("turn", "resume_invalid", "resume_invalid", "made", "checkpoint_not_found", "thread_not_found", "false"),
-    "completed": ("turn", "resume_invalid", "resume_invalid", "changed", "new_head", "stays", "true"),
-    "suspended": ("thread_suspended", "goes_on", "resume_invalid", "changed", "new_head", "cancelled", "true"),
-    "failed": ("turn", "resume_invalid", "goes_on", "changed", "new_head", "stays", "true"),
-    "cancelled": ("turn", "resume_invalid", "goes_on", "changed", "new_head", "stays", "true"),
-    "running": ("thread_busy", "thread_busy", "thread_busy", "changed", "thread_busy", "cancelled", "true"),
-    "interrupted": ("thread_interrupted", "thread_interrupted", "goes_on", "changed", "new_head", "cancelled", "true"),
+    "none": (
+        "turn",
+        "resume_invalid",
+        "resume_invalid",
+        "made",
+        "begun",
+        "checkpoint_not_found",
+        "thread_not_found",
+        "false",
+    ),
+    "completed": ("turn", "resume_invalid", "resume_invalid", "changed", "kept", "new_head", "stays", "true"),
+    "suspended": (
+        "thread_suspended",
+        "goes_on",
+        "resume_invalid",
+        "changed",
+        "thread_suspended",
+        "new_head",
+        "cancelled",
+        "true",
+    ),
+    "failed": ("turn", "resume_invalid", "goes_on", "changed", "kept", "new_head", "stays", "true"),
+    "cancelled": ("turn", "resume_invalid", "goes_on", "changed", "kept", "new_head", "stays", "true"),
+    "running": (
+        "thread_busy",
+        "thread_busy",
+        "thread_busy",
+        "changed",
+        "thread_busy",
+        "thread_busy",
+        "cancelled",
+        "true",
+    ),
+    "interrupted": (
+        "thread_interrupted",
+        "thread_interrupted",
+        "goes_on",
+        "changed",
+        "thread_interrupted",
+        "new_head",
+        "cancelled",
+        "true",
+    ),
 }
 CELLS = [
     (head, command, outcome) for head, row in TABLE.items() for command, outcome in zip(COMMANDS, row, strict=True)
@@ -34,7 +70,8 @@ async def issue(command: str, at: Standing) -> Any:
         "send": lambda: thread.send("again"),
         "decide": lambda: thread.decide({at.approval: True}),
         "retry": thread.retry,
-        "write": lambda: thread.update(name="changed"),
+        "rename": lambda: thread.update(name="changed"),
+        "write": lambda: thread.update_state({"written": 1}),
         "rewind": lambda: thread.rewind(at.checkpoint),
         "cancel": thread.cancel,
         "delete": thread.delete,
@@ -57,6 +94,30 @@ async def test_cell(world: World, head: str, command: str, outcome: str) -> None
     else:
         await CHECKS[outcome](at, before, await issue(command, at))
     await at.finish() if outcome != "true" else None
+
+
+@pytest.mark.parametrize("head", [head for head in HEADS if head != "none"])
+async def test_messages_are_written_like_state(world: World, head: str) -> None:
+    at = await standing(world, head, on_busy="reject")
+    before = await snapshot(at.thread)
+    message = before["messages"][0]["id"] if before["messages"] else "m1.0"
+    outcome = TABLE[head][COMMANDS.index("write")]
+    writes: list[Callable[[], Awaitable[Any]]] = [
+        lambda: at.thread.append_messages([{"role": "user", "content": "more"}]),
+        lambda: at.thread.update_message(message, "changed"),
+        lambda: at.thread.delete_message(message),
+        at.thread.clear_state,
+    ]
+    for write in writes:
+        if outcome in CHECKS:
+            before = await snapshot(at.thread)
+            await write()
+            await _kept(at, before, await head_of(at.thread))
+        else:
+            with refused(outcome):
+                await write()
+            assert await snapshot(at.thread) == before
+    await at.finish()
 
 
 @pytest.mark.parametrize("head", [head for head in HEADS if head != "suspended"])
@@ -132,6 +193,20 @@ async def _changed(at: Standing, before: dict[str, Any], info: dict[str, Any]) -
     assert info["status"] == before["info"]["status"]
 
 
+async def _begun(at: Standing, _: dict[str, Any], written: dict[str, Any]) -> None:
+    assert (written["version"], written["status"], written["source"]) == (1, "completed", "update")
+    assert await at.thread.state() == {"written": 1}
+
+
+async def _kept(at: Standing, before: dict[str, Any], written: dict[str, Any]) -> None:
+    head, older = await head_of(at.thread), before["history"][0]
+    assert head == written
+    assert (head["version"], head["source"]) == (older["version"] + 1, "update")
+    for name in ("status", "next", "run_id", "attempt", "step"):
+        assert head[name] == older[name]
+    assert await at.thread.approvals() == before["approvals"]
+
+
 async def _new_head(at: Standing, before: dict[str, Any], written: dict[str, Any]) -> None:
     head, target = await head_of(at.thread), before["history"][0]
     assert head == written
@@ -169,7 +244,9 @@ CHECKS: dict[str, Callable[[Standing, dict[str, Any], Any], Awaitable[None]]] = 
     "turn": _turn,
     "goes_on": _goes_on,
     "made": _made,
+    "begun": _begun,
     "changed": _changed,
+    "kept": _kept,
     "new_head": _new_head,
     "cancelled": _cancelled,
     "stays": _stays,

@@ -54,6 +54,13 @@ class Forgetful(MemoryThreads):
         return await super().append(write)
 
 
+class Remembering(MemoryThreads):
+    """Erases nothing."""
+
+    async def append(self, write: Write) -> Written:
+        return await super().append(replace(write, erased=()))
+
+
 class Unfenced(MemoryThreads):
     """Lets any epoch write."""
 
@@ -80,7 +87,7 @@ class Joining(MemoryCache):
         return await super().get_value(CacheKey(key.tenant, namespace, rest), now_ms=now_ms)
 
 
-@pytest.mark.parametrize("broken", [Forgetful, Unfenced, Immortal, Joining])
+@pytest.mark.parametrize("broken", [Forgetful, Remembering, Unfenced, Immortal, Joining])
 def test_the_model_catches_a_broken_backend(broken: type[MemoryThreads | MemoryCache]) -> None:
     def make() -> MemoryBackend:
         backend = MemoryBackend()

@@ -251,3 +251,63 @@ def test_migrations_that_lead_nowhere_are_refused_when_they_are_declared() -> No
     for version, migrate in ((1, {1: None}), (3, {3: None}), (0, {})):
         with pytest.raises(ArgumentInvalidError, match=r"workflow\.(version|migrate)"):
             Workflow("w", version=version, migrate=migrate)
+
+
+async def test_a_snapshot_of_an_older_version_is_brought_up_to_date_and_what_it_had_done_is_not_done_again() -> None:
+    did: list[str] = []
+    old = await first(did).compile().run({"name": "Ada Lovelace"})
+    assert old.snapshot is not None
+    newer = second(did)
+    newer.node(lambda _: {"log": [str(pause("and?"))]}, name="ask")
+    newer.edge("greet", "ask")
+    app = newer.compile()
+    again = await app.resume(old.snapshot, True)
+    assert again.snapshot is not None
+    result = await app.resume(again.snapshot, "more")
+    assert result.state["log"] == ["Ada Lovelace, Ada: True", "hello Ada Lovelace", "more"]
+    assert did == ["look"]
+
+
+async def test_a_snapshot_keeps_what_was_recorded_before_the_names_changed() -> None:
+    ran: list[str] = []
+
+    def twice(version: int) -> Workflow:
+        name = "old" if version == 1 else "new"
+        flow = Workflow("twice", version=version, migrate={1: Migration(nodes={"old": "new"})} if version == 2 else {})
+
+        async def ask(_: Any) -> dict[str, Any]:
+            await step("once", lambda: noted(ran, name))
+            return {"got": [pause("one?"), pause("two?")]}
+
+        flow.node(ask, name=name)
+        flow.start(name)
+        return flow
+
+    result = await twice(1).compile().run()
+    for answer in ("a", "b"):
+        assert result.snapshot is not None
+        result = await twice(2).compile().resume(result.snapshot, answer)
+    assert (result.state, ran) == ({"got": ["a", "b"]}, ["old"])
+
+
+async def test_a_snapshot_of_a_pause_after_the_last_node_goes_on() -> None:
+    flow = Workflow("w")
+    flow.node(lambda _: {"a": 1}, name="a")
+    flow.start("a")
+    app = flow.compile(pause_after=["a"])
+    snapshot = (await app.run()).snapshot
+    assert snapshot is not None
+    assert (await app.resume(snapshot, None)).status.value == "completed"
+
+
+async def test_a_state_of_an_older_version_is_not_written_over_from_outside(storage: Storage) -> None:
+    did: list[str] = []
+    await first(did).compile(storage).thread("t").run({"name": "Ada Lovelace"})
+    await first(did).compile(storage).thread("t").resume(True)
+    thread = second(did).compile(storage).thread("t")
+    with pytest.raises(StateInvalidError, match="older version"):
+        await thread.update_state({"first": "Grace"})
+    await thread.run()
+    await thread.cancel()
+    await thread.update_state({"first": "Grace"})
+    assert (await thread.state())["first"] == "Grace"

@@ -41,7 +41,8 @@ def _finished(wire: event_pb2.ToolCallFinished) -> events.ToolCallFinished:
 
 def _written(wire: event_pb2.CheckpointWritten) -> events.CheckpointWritten:
     messages = tuple(message_of(message) for message in wire.messages)
-    return events.CheckpointWritten(checkpoint_of(wire.checkpoint), wire.parent_version, messages)
+    deleted = tuple(wire.deleted_message_ids)
+    return events.CheckpointWritten(checkpoint_of(wire.checkpoint), wire.parent_version, messages, deleted)
 
 
 def _suspended(wire: event_pb2.RunSuspended) -> events.RunSuspended:

@@ -97,12 +97,16 @@ class ApprovalRequested(Payload):
 
 @dataclass(frozen=True, slots=True)
 class CheckpointWritten(Payload):
-    """A write is durable. Where `parent_version` is not the version before, the thread was rewound: what came after it is no longer valid."""
+    """A write is durable. Where `parent_version` is not the version before, the thread was rewound: what came after it is no longer valid.
+
+    A message that comes again was edited; `deleted_message_ids` are gone for good.
+    """
 
     logged: ClassVar[bool] = True
     checkpoint: Checkpoint
     parent_version: int
     messages: tuple[Message, ...]
+    deleted_message_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,19 @@ class RunArguments(TypedDict, total=False):
     timeout: float | None
 
 
+class WriteArguments(TypedDict, total=False):
+    """What every verb that writes from outside a run takes. Times are seconds.
+
+    `force`: write to a thread that waits for decisions, too; they stay to be made. The others are those of RunArguments.
+    """
+
+    force: bool
+    on_busy: OnBusy | None
+    busy_timeout: float | None
+    expected_version: int | None
+    request_id: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """What requests that start an attempt have in common."""

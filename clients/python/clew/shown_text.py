@@ -61,6 +61,9 @@ class ShownText:
         if written.checkpoint["source"] == "fork":
             self._forget_all()
             return
+        if written.checkpoint["source"] == "update":
+            # Nobody says what was added or edited from outside: it is no text of a stream.
+            return
         for message in written.messages:
             if self._joined and message["role"] == "assistant":
                 yield from self._rest_of(event, message)

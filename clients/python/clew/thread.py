@@ -6,19 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from clew.blocking import blocking
+from clew.edits import Edits
+from clew.errors import ArgumentInvalidError
 from clew.inbox_reader import list_approvals
 from clew.json_text import decode_json, encode_object
 from clew.messages import Message, message_of
 from clew.options import OnBusy, duration_of, new_request_id
 from clew.records import Approval, Checkpoint, ThreadInfo, checkpoint_of, thread_of
-from clew.runs import Runs
 from clew.v1 import approval_service_pb2, checkpoint_service_pb2, run_pb2, thread_service_pb2
 from clew.words import number_of
 
 _BUSY_S = 60.0
 
 
-class Thread(Runs):
+class Thread(Edits):
     """A thread by its id. It holds only the id, the app and the actor: make one per request, anywhere; two on one id are the same thread.
 
     The thread itself is made by its first send. Every verb has a blocking form, with `_sync` after its name.
@@ -26,18 +27,6 @@ class Thread(Runs):
 
     def __repr__(self) -> str:
         return f"Thread({self.id!r}, app={self.app!r})"
-
-    async def messages(self, *, reasoning: bool = False) -> list[Message]:
-        """The conversation, from its beginning; what models thought is left out unless asked for."""
-        to = self._client.connection()
-        request = thread_service_pb2.ListMessagesRequest(thread_id=self.id, page_size=500, include_reasoning=reasoning)
-        found: list[Message] = []
-        while True:
-            page = await to.ask(to.threads.ListMessages, request)
-            found += map(message_of, page.messages)
-            request.page_token = page.next_page_token
-            if not page.next_page_token:
-                return found
 
     async def message(self, message_id: str, *, reasoning: bool = False) -> Message:
         """One message."""
@@ -57,6 +46,8 @@ class Thread(Runs):
 
     async def history(self, limit: int | None = 20) -> list[Checkpoint]:
         """The newest checkpoints of the present line, newest first; with None all of them."""
+        if limit is not None and limit < 1:
+            raise ArgumentInvalidError("limit: at least 1, or None for all", metadata={"field": "limit"})
         to = self._client.connection()
         request = checkpoint_service_pb2.ListCheckpointsRequest(thread_id=self.id)
         found: list[Checkpoint] = []
@@ -164,7 +155,6 @@ class Thread(Runs):
         to = self._client.connection()
         return (await to.ask(to.threads.DeleteThread, request)).existed
 
-    messages_sync = blocking(messages)
     message_sync = blocking(message)
     state_sync = blocking(state)
     history_sync = blocking(history)

@@ -65,5 +65,23 @@ class Transcript:
         self._written.setdefault(version, []).extend(written.messages)
         for message in written.messages:
             self._writing.pop(message["id"], None)
+        if written.deleted_message_ids:
+            self._erase(set(written.deleted_message_ids))
         if written.checkpoint["source"] == "fork":
             self._writing.clear()
+
+    def _erase(self, ids: set[str]) -> None:
+        """Drop deleted messages from every version, with what they had replaced in their places."""
+        gone = {message["position"] for message in self._before if message["id"] in ids}
+        self._before = tuple(message for message in self._before if message["position"] not in gone)
+        rows = [(at, each) for at, messages in self._written.items() for each in messages if each["id"] in ids]
+        for at, message in rows:
+            self._empty(at, message["position"])
+
+    def _empty(self, version: int, position: int) -> None:
+        """Drop what stood at a place of the line that leads to a version."""
+        while version in self._parents:
+            kept = [each for each in self._written.get(version, ()) if each["position"] != position]
+            self._written[version] = kept
+            version = self._parents[version]
+        self._before = tuple(each for each in self._before if each["position"] != position or each["version"] > version)

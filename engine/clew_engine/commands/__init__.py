@@ -4,9 +4,26 @@ from clew_engine.commands.cancel import cancel
 from clew_engine.commands.copy import copy
 from clew_engine.commands.decide import decide, resume
 from clew_engine.commands.delete import delete
+from clew_engine.commands.messages import append_messages, delete_message, update_message
 from clew_engine.commands.retry import retry
 from clew_engine.commands.rewind import rewind
 from clew_engine.commands.send import send
+from clew_engine.commands.state import clear_state, update_state
 from clew_engine.commands.update import update
 
-__all__ = ["cancel", "copy", "decide", "delete", "resume", "retry", "rewind", "send", "update"]
+__all__ = [
+    "append_messages",
+    "cancel",
+    "clear_state",
+    "copy",
+    "decide",
+    "delete",
+    "delete_message",
+    "resume",
+    "retry",
+    "rewind",
+    "send",
+    "update",
+    "update_message",
+    "update_state",
+]

@@ -57,7 +57,7 @@ async def _copy(
         raise ThreadNotFoundError(source.thread_id)
     expect_version(source.thread_id, mutation.expected_version, head.thread.head_version)
     base = await _base(storage, source, head, checkpoint_id)
-    program = programs(head.thread.info.app)
+    program = programs(head.thread.info.app) if head.thread.info.app else None
     draft = await fork_draft(storage, source, head.thread.uid, base, program, head.thread.head_version)
     now, uid = storage.now_ms(), ids.new_uid()
     built = build(draft, target, uid, base, now, storage.tuning.message_limit)

@@ -92,7 +92,9 @@ def resume(
         if len(pauses) != 1 or len(thread.pending) != 1:
             waiting = ", ".join(f"{record.id} ({record.kind})" for record in thread.pending)
             raise ArgumentInvalidError(
-                "value_json", f"resume answers exactly one pause, and these wait: {waiting}; decide them by their ids"
+                "value_json",
+                f"resume answers exactly one pause, and these wait: {waiting}; decide them by their ids",
+                approval_ids=",".join(record.id for record in thread.pending),
             )
         decision = Decision(pauses[0].id, Choice.VALUE, value=value)
         return answered(storage, thread, program_of(thread, programs), [(pauses[0], decision)], options.actor)

@@ -41,7 +41,8 @@ async def rewind(
             return await storage.written(key, found)
         thread.expect(mutation.expected_version)
         target = await _target(storage, thread, checkpoint_id)
-        draft = await fork_draft(storage, key, thread.uid, target, program_of(thread, programs), thread.version)
+        program = program_of(thread, programs) if thread.info and thread.info.app else None
+        draft = await fork_draft(storage, key, thread.uid, target, program, thread.version)
         storage.warm.drop(key)
         return await thread.commit(draft, requests.record())
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clew_engine import ids
-from clew_engine.errors import ArgumentInvalidError, EtagConflictError, ThreadNotFoundError
+from clew_engine.errors import AppMismatchError, ArgumentInvalidError, EtagConflictError, ThreadNotFoundError
 from clew_engine.field_rules import MAX_NAME, MAX_USER_ID, check_metadata, check_text_size
 from clew_engine.options import Mutation
 from clew_engine.requests import RequestLog, again_if_recorded
@@ -42,6 +42,8 @@ async def _update(storage: Storage, key: ThreadKey, change: ThreadUpdate, mutati
         if head is None or head.thread.uid != found[0]:
             raise ThreadNotFoundError(key.thread_id)
         return head.thread
+    if head is not None and head.thread.info.app and change.app not in ("", head.thread.info.app):
+        raise AppMismatchError(key.thread_id, head.thread.info.app, change.app)
     new = _new_thread(storage, key, change)
     record = requests.record()
     if record is not None:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Awaitable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Unpack
 
 from clew_engine import commands
+from clew_engine.answers import Decisions, decisions_of
 from clew_engine.apps import AppInfo
 from clew_engine.blocking import blocking, blocking_iterator
-from clew_engine.errors import ThreadSuspendedError
+from clew_engine.errors import RunFailedError
 from clew_engine.ids import check_id
 from clew_engine.json_text import join_object
-from clew_engine.options import Limits, Mutation, NewThread, OnBusy, RunArguments
+from clew_engine.options import Limits, Mutation, NewThread, OnBusy, RunArguments, RunOptions
 from clew_engine.run_handles import RunHandle
 from clew_engine.state import encode_values, encoded_value
 from clew_engine.storage import Storage
 from clew_engine.streams import EventStream
 from clew_engine.workflows.program import WorkflowProgram
-from clew_engine.workflows.results import Result, resulting
+from clew_engine.workflows.results import Result, result_of, resulting
+from clew_engine.workflows.resuming import Answer, go_on
+from clew_engine.workflows.snapshots import parse_snapshot, restore, take
 from clew_storage import Status, ThreadKey
 
 
@@ -142,16 +147,63 @@ class WorkflowApp:
         )
 
     async def run(self, values: Mapping[str, Any] | None = None, /) -> Result:
-        """One run with nothing kept. Raises ThreadSuspendedError when it pauses: that takes a thread."""
+        """One run with nothing kept. One that pauses or fails has a snapshot (of the Result or the RunFailedError) to go on from."""
+        async with self._scratch() as scratch:
+            thread = self._thread_in(scratch, ThreadKey("", f"run-{secrets.token_hex(8)}"))
+            return await _ended(thread, thread.run(values))
+
+    async def resume(self, snapshot: Mapping[str, Any], value: Any = ..., /) -> Result:
+        """Goes on with a run from its snapshot: with the answer to the one pause that it waits with, or without a value where it failed.
+
+        Any process can, and any version of the workflow that has the nodes. Of a run whose approvals expired, no value lets them count as rejected.
+        """
+        answer = None if value is ... else encoded_value(value, "value_json").decode()
+        return await self._resumed(snapshot, answer)
+
+    async def decide(self, snapshot: Mapping[str, Any], decisions: Decisions, /) -> Result:
+        """Goes on with a run from its snapshot, with decisions on what it waits for, all or none.
+
+        `decisions` is what a thread's `decide` takes; it may name the subject of an approval (`pay:0`) in the place of its id.
+        """
+        return await self._resumed(snapshot, decisions_of(decisions))
+
+    run_sync = blocking(run)
+    resume_sync = blocking(resume)
+    decide_sync = blocking(decide)
+
+    async def _resumed(self, given: Mapping[str, Any], answer: Answer) -> Result:
+        snapshot = parse_snapshot(given, self.name)
+        async with self._scratch() as scratch:
+            await restore(scratch, snapshot)
+            thread = self._thread_in(scratch, snapshot.key)
+            stream = go_on(scratch, self.program, snapshot, answer, RunOptions())
+            return await _ended(thread, result_of(thread, stream))
+
+    @asynccontextmanager
+    async def _scratch(self) -> AsyncGenerator[Storage, None]:
         scratch = self.storage.scratch()
-        thread = WorkflowThread(scratch, ThreadKey("", f"run-{secrets.token_hex(8)}"), self.program)
         try:
-            result = await thread.run(values)
+            yield scratch
         finally:
             self.storage.scratches.discard(scratch)
             await scratch.close()
-        if result.status is Status.SUSPENDED:
-            raise ThreadSuspendedError(result.thread_id, tuple(approval.id for approval in result.approvals))
-        return result
 
-    run_sync = blocking(run)
+    def _thread_in(self, scratch: Storage, key: ThreadKey) -> WorkflowThread:
+        return WorkflowThread(scratch, key, self.program)
+
+
+async def _ended(thread: WorkflowThread, run: Awaitable[Result]) -> Result:
+    """What a run without a thread hands back, with what is needed to go on with it."""
+    try:
+        result = await run
+    except RunFailedError as error:
+        error.snapshot = await _snapshot(thread)
+        raise
+    if result.status is not Status.SUSPENDED:
+        return result
+    return replace(result, snapshot=await _snapshot(thread))
+
+
+async def _snapshot(thread: WorkflowThread) -> dict[str, Any]:
+    assert isinstance(thread.program, WorkflowProgram)
+    return (await take(thread.storage, thread.key, thread.program)).as_dict()

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from clew_engine.approvals import ApprovalKind, Question
-from clew_engine.checkpoints import decode_body
+from clew_engine.checkpoints import Memo, decode_body
 from clew_engine.json_text import encode, parse_stored
-from clew_storage import Source
+from clew_storage import CheckpointRecord, Source, ThreadKey
 
 if TYPE_CHECKING:
-    from clew_engine.open_threads import OpenThread
     from clew_engine.storage import Storage
 
 _PAGE = 200
@@ -57,6 +56,14 @@ class Memos:
         """What is to be asked about that this attempt began and has no record of."""
         return [self._started[each] for each in self._started if each in self._begun and each not in self._found]
 
+    def unrecorded(self) -> list[tuple[str, str]]:
+        """What was started once and has no record."""
+        return sorted(self._started.keys() - self._found.keys())
+
+    def rows(self) -> tuple[Memo, ...]:
+        """All that was recorded, as a checkpoint keeps it."""
+        return tuple((node, key, value.decode()) for (node, key), value in self._found.items())
+
     def returned(self) -> Mapping[str, bytes]:
         """What the nodes that are done returned."""
         return {node: value for (node, key), value in self._found.items() if key == RETURNED}
@@ -71,19 +78,18 @@ class Memos:
             self._started.setdefault((node, key), question)
 
 
-async def read_memos(storage: Storage, thread: OpenThread, renamed: Renamed) -> Memos:
+async def read_memos(storage: Storage, key: ThreadKey, head: CheckpointRecord, renamed: Renamed) -> Memos:
     """The memos of the head's step: the head's line is read back to where the step, or its run, began."""
     memos = Memos()
-    assert thread.head is not None
-    before = thread.head.version + 1
+    before = head.version + 1
     while True:
-        records = await storage.backend.threads.list_checkpoints(thread.key, before_version=before, limit=_PAGE)
+        records = await storage.backend.threads.list_checkpoints(key, before_version=before, limit=_PAGE)
         for record in records:
-            if record.step != thread.head.step or record.source is Source.INPUT:
+            if record.step != head.step or record.source is Source.INPUT:
                 return memos
             body = decode_body(record.body)
-            for node, key, text in body.memos:
-                memos.read(renamed(body.next, node), key, text, record.source)
+            for node, name, text in body.memos:
+                memos.read(renamed(body.next, node), name, text, record.source)
             before = record.version
         if len(records) < _PAGE:
             return memos

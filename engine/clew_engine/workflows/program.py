@@ -27,11 +27,12 @@ from clew_engine.workflows.memos import Memos, read_memos
 from clew_engine.workflows.reducers import Merged, MergeError
 from clew_engine.workflows.step_runs import Node, StepRun
 from clew_engine.workflows.upgrades import Upgrades
-from clew_storage import Source, StateChange, Status
+from clew_storage import CheckpointRecord, Source, StateChange, Status, ThreadKey
 from clew_storage.state_changes import apply
 
 if TYPE_CHECKING:
     from clew_engine.runs import Run
+    from clew_engine.storage import Storage
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,10 @@ class WorkflowProgram:
         met |= set(continuation.get(STARTED, ()))
         return {**continuation, STARTED: sorted(met)} if met else continuation
 
+    async def memos(self, storage: Storage, key: ThreadKey, head: CheckpointRecord) -> Memos:
+        """What was done within the step at a thread's head, by the names that the nodes have now."""
+        return await read_memos(storage, key, head, self.upgrades.node_name)
+
     async def close(self) -> None:
         """What its agents' models, and those of workflows inside, hold open."""
         for node in self.nodes.values():
@@ -206,10 +211,9 @@ class WorkflowProgram:
 
     async def _play(self, run: Run, continuation: Mapping[str, Any], names: Sequence[str]) -> None:
         head = run.thread.head
-        fresh = head is not None and (
-            head.source is Source.INPUT or (head.source is Source.STEP and not run.thread.body.memos)
-        )
-        memos = Memos() if fresh else await read_memos(run.storage, run.thread, self.upgrades.node_name)
+        assert head is not None
+        fresh = head.source is Source.INPUT or (head.source is Source.STEP and not run.thread.body.memos)
+        memos = Memos() if fresh else await self.memos(run.storage, run.thread.key, head)
         run.used_apart = run.used_apart + usage_in(memos)
         step = StepRun(run, {name: self.nodes[name] for name in names}, continuation, memos, self.keys.check)
         await step.execute()

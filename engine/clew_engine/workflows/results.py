@@ -21,7 +21,10 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a run stands: its state, and with status `suspended` what is asked (`approvals`)."""
+    """How a run stands: its state, and with status `suspended` what is asked (`approvals`).
+
+    Of a run without a thread `snapshot` is then what the app's `resume` and `decide` go on from: plain JSON, to be kept anywhere.
+    """
 
     thread_id: str
     run_id: str
@@ -30,6 +33,21 @@ class Result:
     state: Mapping[str, Any]
     steps: int = 0
     approvals: tuple[Approval, ...] = ()
+    snapshot: dict[str, Any] | None = None
+
+
+async def result_of(thread: Handle, stream: EventStream) -> Result:
+    """What an attempt's stream hands back, read to its end. Raises RunFailedError or RunCancelledError for a run that failed."""
+    reply = await stream.reply()
+    return Result(
+        thread_id=reply.thread_id,
+        run_id=reply.run_id,
+        version=reply.version,
+        status=reply.status,
+        state=await thread.state(checkpoint_id(reply.thread_uid, reply.version)),
+        steps=reply.steps,
+        approvals=reply.approvals,
+    )
 
 
 def resulting(
@@ -38,16 +56,7 @@ def resulting(
     """From a verb that streams to the one that reads to its end: a Result, or the error that the run failed with."""
 
     async def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Result:
-        reply = await verb(self, *args, **kwargs).reply()
-        return Result(
-            thread_id=reply.thread_id,
-            run_id=reply.run_id,
-            version=reply.version,
-            status=reply.status,
-            state=await self.state(checkpoint_id(reply.thread_uid, reply.version)),
-            steps=reply.steps,
-            approvals=reply.approvals,
-        )
+        return await result_of(self, verb(self, *args, **kwargs))
 
     call.__name__, call.__doc__ = name, doc
     call.__qualname__ = f"WorkflowThread.{name}"

@@ -57,6 +57,14 @@ def serve(
     grace: Annotated[
         float | None, typer.Option(help="How long runs may go on after SIGTERM, in seconds.", rich_help_panel=_MORE)
     ] = None,
+    snapshot_key: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Seals snapshots of runs without a thread: 32 bytes in base64; of several the first seals and all open. "
+            "Others on this machine see flags: rather set CLEW_SNAPSHOT_KEY.",
+            rich_help_panel=_MORE,
+        ),
+    ] = None,
     log_format: Annotated[str | None, typer.Option(help="auto, json or console.", rich_help_panel=_MORE)] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.", rich_help_panel=_MORE)] = None,
     config: Annotated[
@@ -88,6 +96,7 @@ def serve(
         "on_busy": on_busy,
         "busy_timeout": busy_timeout,
         "grace": grace,
+        "snapshot_key": snapshot_key or None,
         "log_format": log_format,
         "log_level": log_level,
     }

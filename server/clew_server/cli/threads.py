@@ -10,12 +10,14 @@ import typer
 
 from clew_server.cli.calls import DEFAULT_TARGET, AsJson, Target, call
 from clew_server.cli.output import moment, one_line, plain, print_fields, print_json, print_table, say, status_text
+from clew_server.cli.thread_state import state
 from clew_server.cli.thread_view import at_checkpoint, print_history, print_messages, standing
 
 if TYPE_CHECKING:
     from clew import Client, ThreadInfo
 
 threads = typer.Typer(no_args_is_help=True, help="Look at threads, and change them.")
+threads.add_typer(state, name="state")
 ThreadId = Annotated[str, typer.Argument(metavar="THREAD", help="The thread's id.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most that many.")]
 
@@ -126,6 +128,7 @@ def history(thread: ThreadId, limit: Limit = 20, as_json: AsJson = False, target
 @threads.command()
 def messages(
     thread: ThreadId,
+    search: Annotated[str, typer.Option("--search", "-s", help="Only messages with all of these words.")] = "",
     reasoning: Annotated[bool, typer.Option("--reasoning", help="Also what the model thought.")] = False,
     as_json: AsJson = False,
     target: Target = DEFAULT_TARGET,
@@ -134,9 +137,11 @@ def messages(
 
     For example:
 
-      clew threads messages ticket-7 --json
+      clew threads messages ticket-7 --search refund
     """
-    found = call(target, lambda client: client.thread(thread).messages(reasoning=reasoning), as_json=as_json)
+    found = call(
+        target, lambda client: client.thread(thread).messages(search=search, reasoning=reasoning), as_json=as_json
+    )
     if as_json:
         for message in found:
             print_json(message)

@@ -45,12 +45,6 @@ class CheckpointService(CheckpointServiceServicer):
     async def Rewind(self, request: pb.RewindRequest, context: Context) -> pb.RewindResponse:
         """Makes a checkpoint the head again."""
         key = _key(request, context)
-        options = write_options_of(
-            context,
-            actor=request.actor,
-            on_busy=request.on_busy,
-            busy_timeout=request.busy_timeout if request.HasField("busy_timeout") else None,
-        )
         async with self._storage.calling(key):
             checkpoint = await commands.rewind(
                 self._storage,
@@ -58,7 +52,7 @@ class CheckpointService(CheckpointServiceServicer):
                 self._apps.program,
                 request.checkpoint_id,
                 mutation=mutation_of(request),
-                options=options,
+                options=write_options_of(request, context),
             )
         return pb.RewindResponse(checkpoint=to_checkpoint(checkpoint))
 

@@ -11,13 +11,16 @@ from grpc.aio import ServicerContext
 from clew.v1 import run_service_pb2 as pb
 from clew.v1.run_service_pb2_grpc import RunServiceServicer
 from clew_engine import commands
-from clew_engine.errors import ArgumentInvalidError, ResumeInvalidError, StreamCutError
+from clew_engine.errors import ArgumentInvalidError, StreamCutError
 from clew_engine.options import NewThread
+from clew_engine.program import Program
 from clew_engine.state import parse_state
-from clew_engine.stateless import send_stateless
+from clew_engine.stateless import Seal, resume_stateless, send_stateless
 from clew_engine.storage import Storage
 from clew_engine.streams import EventStream
 from clew_engine.watch import watch_stream
+from clew_engine.workflows.resuming import Answer
+from clew_engine.workflows.snapshots import parse_snapshot
 from clew_server.rpc.served_apps import ServedApps
 from clew_server.rpc.tenants import tenant_of
 from clew_server.rpc.wire.checkpoints import to_checkpoint
@@ -25,6 +28,7 @@ from clew_server.rpc.wire.content import content_of
 from clew_server.rpc.wire.decisions import decision_of
 from clew_server.rpc.wire.events import to_events
 from clew_server.rpc.wire.options import mutation_of, run_options_of, write_options_of
+from clew_server.sealing import Seals
 from clew_storage import ThreadKey
 
 R = TypeVar("R")
@@ -36,9 +40,10 @@ class RunService(RunServiceServicer):
     A streaming handler gives the one generator that reads the stream: through a second one neither a close nor an error would reach it.
     """
 
-    def __init__(self, storage: Storage, apps: ServedApps) -> None:
+    def __init__(self, storage: Storage, apps: ServedApps, seals: Seals) -> None:
         self._storage = storage
         self._apps = apps
+        self._seals = seals
 
     def Send(
         self, request: pb.SendRequest, context: ServicerContext[pb.SendRequest, AsyncIterator[pb.SendResponse]]
@@ -49,12 +54,15 @@ class RunService(RunServiceServicer):
     def Decide(
         self, request: pb.DecideRequest, context: ServicerContext[pb.DecideRequest, AsyncIterator[pb.DecideResponse]]
     ) -> AsyncGenerator[pb.DecideResponse, None]:
-        """Answers to approvals."""
+        """Answers to approvals, of a thread or a snapshot."""
+        decisions = [decision_of(decision) for decision in request.decisions]
+        if request.snapshot:
+            return _responses(lambda: self._resumed(request, decisions, context), pb.DecideResponse)
         stream = commands.decide(
             self._storage,
             _key(request, context),
             self._apps.program,
-            [decision_of(decision) for decision in request.decisions],
+            decisions,
             mutation=mutation_of(request),
             options=run_options_of(request.options, context),
         )
@@ -63,9 +71,10 @@ class RunService(RunServiceServicer):
     def Resume(
         self, request: pb.ResumeRequest, context: ServicerContext[pb.ResumeRequest, AsyncIterator[pb.ResumeResponse]]
     ) -> AsyncGenerator[pb.ResumeResponse, None]:
-        """An answer to the one pause that waits."""
+        """An answer to the one pause that waits, or a snapshot goes on."""
         if request.HasField("snapshot"):
-            raise ResumeInvalidError("this server sealed no such snapshot; use a thread for what needs a person")
+            answer = request.value_json or None
+            return _responses(lambda: self._resumed(request, answer, context), pb.ResumeResponse)
         stream = commands.resume(
             self._storage,
             _key(request, context),
@@ -112,7 +121,7 @@ class RunService(RunServiceServicer):
                 key,
                 request.run_id,
                 mutation=mutation_of(request),
-                options=write_options_of(context, actor=request.actor),
+                options=write_options_of(request, context),
             )
         return pb.CancelRunResponse(checkpoint=to_checkpoint(checkpoint))
 
@@ -127,7 +136,8 @@ class RunService(RunServiceServicer):
         if request.WhichOneof("input") == "input_json" and program.kind == "agent":
             raise ArgumentInvalidError("input_json", f"{program.name!r} is an agent, which takes `text` or `content`")
         if not request.thread_id:
-            return send_stateless(self._storage, program, content, values, options=options)
+            seal = self._seal(program, context)
+            return send_stateless(self._storage, program, content, values, options=options, seal=seal)
         return commands.send(
             self._storage,
             key,
@@ -138,6 +148,23 @@ class RunService(RunServiceServicer):
             mutation=mutation_of(request),
             options=options,
         )
+
+    async def _resumed(
+        self,
+        request: pb.DecideRequest | pb.ResumeRequest,
+        answer: Answer,
+        context: ServicerContext[Any, Any],
+    ) -> EventStream:
+        app, opened = self._seals.open(tenant_of(context), request.snapshot)
+        program = self._apps.program(app)
+        snapshot = parse_snapshot(opened, app)
+        options = run_options_of(request.options, context)
+        seal = self._seal(program, context)
+        return resume_stateless(self._storage, program, snapshot, answer, options=options, seal=seal)
+
+    def _seal(self, program: Program, context: ServicerContext[Any, Any]) -> Seal:
+        tenant = tenant_of(context)
+        return lambda snapshot: self._seals.seal(program.name, tenant, snapshot)
 
 
 def _key(request: Any, context: Any) -> ThreadKey:

@@ -13,16 +13,18 @@ from clew_engine.json_text import join_object
 from clew_engine.storage import Storage
 from clew_server.rpc.served_apps import ServedApps
 from clew_server.rpc.tenants import tenant_of
+from clew_server.rpc.wire.checkpoints import to_checkpoint
+from clew_server.rpc.wire.content import new_message_of, part_of
 from clew_server.rpc.wire.messages import to_message
-from clew_server.rpc.wire.options import mutation_of
-from clew_server.rpc.wire.threads import change_of, filter_of, to_thread
+from clew_server.rpc.wire.options import mutation_of, write_options_of
+from clew_server.rpc.wire.threads import change_of, filter_of, state_update_of, to_thread
 from clew_storage import ThreadKey
 
 Context = ServicerContext[Any, Any]
 
 
 class ThreadService(ThreadServiceServicer):
-    """None of these waits for a run."""
+    """Reads never wait; a change of state or messages waits for the thread as its options say."""
 
     def __init__(self, storage: Storage, apps: ServedApps) -> None:
         self._storage = storage
@@ -89,6 +91,35 @@ class ThreadService(ThreadServiceServicer):
             checkpoint_id=checkpoint.id if checkpoint else "",
         )
 
+    async def UpdateState(self, request: pb.UpdateStateRequest, context: Context) -> pb.UpdateStateResponse:
+        """Replaces a thread's state, or merges values into it."""
+        key = _key(request, context)
+        if request.app:
+            self._apps.program(request.app)
+        async with self._storage.calling(key):
+            checkpoint = await commands.update_state(
+                self._storage,
+                key,
+                state_update_of(request),
+                self._apps.program,
+                mutation=mutation_of(request),
+                options=write_options_of(request, context),
+            )
+        return pb.UpdateStateResponse(checkpoint=to_checkpoint(checkpoint))
+
+    async def ClearState(self, request: pb.ClearStateRequest, context: Context) -> pb.ClearStateResponse:
+        """Removes every value from a thread's state."""
+        key = _key(request, context)
+        async with self._storage.calling(key):
+            checkpoint = await commands.clear_state(
+                self._storage,
+                key,
+                force=request.force,
+                mutation=mutation_of(request),
+                options=write_options_of(request, context),
+            )
+        return pb.ClearStateResponse(checkpoint=to_checkpoint(checkpoint))
+
     async def ListMessages(self, request: pb.ListMessagesRequest, context: Context) -> pb.ListMessagesResponse:
         """A thread's messages in the order of the transcript."""
         key = _key(request, context)
@@ -99,6 +130,7 @@ class ThreadService(ThreadServiceServicer):
                 newest_first=request.order == pb.MESSAGE_ORDER_NEWEST_FIRST,
                 size=request.page_size,
                 token=request.page_token,
+                search=request.search,
             )
         return pb.ListMessagesResponse(
             messages=[to_message(message, reasoning=request.include_reasoning) for message in page.items],
@@ -112,6 +144,54 @@ class ThreadService(ThreadServiceServicer):
         async with self._storage.calling(key):
             message, version = await reads.get_message(self._storage, key, request.message_id)
         return pb.GetMessageResponse(message=to_message(message, reasoning=request.include_reasoning), version=version)
+
+    async def AppendMessages(self, request: pb.AppendMessagesRequest, context: Context) -> pb.AppendMessagesResponse:
+        """Adds messages at the end."""
+        key = _key(request, context)
+        if request.app:
+            self._apps.program(request.app)
+        async with self._storage.calling(key):
+            checkpoint, ids = await commands.append_messages(
+                self._storage,
+                key,
+                [new_message_of(message) for message in request.messages],
+                force=request.force,
+                app=request.app,
+                mutation=mutation_of(request),
+                options=write_options_of(request, context),
+            )
+        return pb.AppendMessagesResponse(checkpoint=to_checkpoint(checkpoint), message_ids=ids)
+
+    async def UpdateMessage(self, request: pb.UpdateMessageRequest, context: Context) -> pb.UpdateMessageResponse:
+        """Changes a message in its place."""
+        key = _key(request, context)
+        async with self._storage.calling(key):
+            checkpoint = await commands.update_message(
+                self._storage,
+                key,
+                request.message_id,
+                tuple(map(part_of, request.content)) or None,
+                request.metadata_json.encode() if request.HasField("metadata_json") else None,
+                force=request.force,
+                mutation=mutation_of(request),
+                options=write_options_of(request, context),
+            )
+        return pb.UpdateMessageResponse(checkpoint=to_checkpoint(checkpoint))
+
+    async def DeleteMessage(self, request: pb.DeleteMessageRequest, context: Context) -> pb.DeleteMessageResponse:
+        """Deletes a message for good."""
+        key = _key(request, context)
+        async with self._storage.calling(key):
+            checkpoint, ids = await commands.delete_message(
+                self._storage,
+                key,
+                request.message_id,
+                self._apps.program,
+                force=request.force,
+                mutation=mutation_of(request),
+                options=write_options_of(request, context),
+            )
+        return pb.DeleteMessageResponse(checkpoint=to_checkpoint(checkpoint), message_ids=ids)
 
 
 def _key(request: Any, context: Context) -> ThreadKey:

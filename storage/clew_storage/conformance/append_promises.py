@@ -58,6 +58,24 @@ class AppendPromises(Promises):
         assert (thread.created_at_ms, thread.updated_at_ms) == (NOW + 1, NOW + 1)
         assert thread.info == ThreadInfo(app="support", user_id="ada")
 
+    async def test_a_thread_may_begin_at_a_later_version_and_counts_on_from_there(self, backend: Backend) -> None:
+        grant = await a_grant(backend)
+        first = a_checkpoint(7, parent_version=0, run_version=2)
+        state = StateChange(replaced={"n": b"1.0"})
+        await backend.threads.append(
+            a_write(grant, 7, expected_version=0, checkpoint=first, state=state, info=ThreadInfo(app="flow"))
+        )
+        await backend.threads.append(a_write(grant, 8, state=StateChange(replaced={"m": b"2"})))
+        head = await backend.threads.get_head(KEY)
+        assert head is not None
+        assert (head.thread.head_version, head.line) == (8, ((7, 8),))
+        assert await backend.threads.get_state(KEY, version=None) == {"n": b"1.0", "m": b"2"}
+        assert await backend.threads.get_state(KEY, version=7) == {"n": b"1.0"}
+        listed = await backend.threads.list_checkpoints(KEY, before_version=None, limit=9)
+        assert [(each.version, each.parent_version) for each in listed] == [(8, 7), (7, 0)]
+        log = await backend.threads.read_log(KEY, UID, after_version=0, limit=9, max_bytes=1 << 20)
+        assert [entry.checkpoint.version for entry in log] == [7, 8]
+
     async def test_what_a_write_tells_is_what_the_head_says(self, backend: Backend) -> None:
         grant = await a_grant(backend)
         for version in range(1, 4):

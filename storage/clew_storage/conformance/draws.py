@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 from hypothesis import strategies as st
@@ -65,8 +66,9 @@ def draw_write(draw: Draw, grant: Grant, thread: Thread | None, *, now: int, cou
             created_at_ms=now,
             body=b'{"n":%d}' % count,
         ),
-        info=ThreadInfo(app="app", user_id=draw(texts)) if expected == 0 else None,
-        messages=_draw_messages(draw, version, now, count),
+        info=ThreadInfo(app="app", user_id=draw(texts)) if expected == 0 or draw(st.booleans()) else None,
+        messages=_draw_messages(draw, thread, version, now, count),
+        erased=_draw_erased(draw, thread),
         state=draw(st.none() | _STATE_CHANGES),
         approvals=tuple(
             an_approval(version, number, id=f"{uid}.{count}.{number}", key=grant.key, uid=uid, created_at_ms=now)
@@ -79,13 +81,26 @@ def draw_write(draw: Draw, grant: Grant, thread: Thread | None, *, now: int, cou
     )
 
 
-def _draw_messages(draw: Draw, version: int, now: int, count: int) -> tuple[MessageRecord, ...]:
+def _draw_messages(draw: Draw, thread: Thread | None, version: int, now: int, count: int) -> tuple[MessageRecord, ...]:
+    """New messages, or one that is edited in its place."""
+    transcript = thread.versions[thread.head].transcript if thread and thread.head else {}
+    if transcript and draw(st.booleans()):
+        known = transcript[draw(st.sampled_from(sorted(transcript)))]
+        return (replace(known, version=version, body=b"edited %d" % count),)
     positions = draw(st.lists(st.integers(0, 12), max_size=3, unique=True))
     ids = [f"m{version}.0", f"own-{count}", f"m{version}.2"]
     return tuple(
         MessageRecord(message_id, version, position, "user", now, b"%d" % count)
         for message_id, position in zip(ids, positions, strict=False)
     )
+
+
+def _draw_erased(draw: Draw, thread: Thread | None) -> tuple[str, ...]:
+    """Now and then messages of whatever line, and one that is not there."""
+    known = sorted({row.id for at in thread.versions.values() for row in at.messages}) if thread else []
+    if draw(st.integers(0, 3)):
+        return ()
+    return tuple(draw(st.lists(st.sampled_from([*known, "unknown"]), max_size=2, unique=True)))
 
 
 def _draw_decisions(draw: Draw, thread: Thread | None, *, right: bool) -> tuple[ApprovalDecision, ...]:

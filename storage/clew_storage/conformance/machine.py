@@ -52,6 +52,7 @@ class StorageMachine(CacheRules):
         self.grants: dict[ThreadKey, list[Grant]] = {key: [] for key in KEYS}
         self.count = 0
         self.cursor: tuple[int, str] | None = None
+        self.erased: set[str] = {"unknown"}
 
     def teardown(self) -> None:
         self.runner.run(self.backend.close())
@@ -116,6 +117,7 @@ class StorageMachine(CacheRules):
             assert got is type(refusal)
             return
         assert not isinstance(got, type)
+        self.erased |= set(write.erased)
         thread = self.model.threads[key]
         assert (got.thread.head_version, got.thread.uid, got.thread.info) == (thread.head, thread.uid, thread.info)
         assert got.cancel_requested == (thread.cancel is not None)
@@ -253,6 +255,9 @@ class StorageMachine(CacheRules):
         assert list(messages) == [transcript[position] for position in sorted(transcript)]
         for message in messages:
             assert await self.backend.messages.get_message(key, message.id) == message
+        known = {row.id for one in thread.versions.values() for row in one.messages}
+        asked_for = [*sorted(known), *self.erased]
+        assert await self.backend.messages.known_ids(key, asked_for) == known
         asked = await self.backend.approvals.list_approvals(key.tenant, key=key, limit=1000)
         assert {one.id: one for one in asked} == thread.approvals
 

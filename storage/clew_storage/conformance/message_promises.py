@@ -8,7 +8,20 @@ from typing import Any
 import pytest
 
 from clew_storage.conformance.categories import Promises
-from clew_storage.conformance.examples import KEY, NOW, OTHER, a_grant, a_line, a_message, a_write, fork, grow
+from clew_storage.conformance.examples import (
+    KEY,
+    NOW,
+    OTHER,
+    UID,
+    a_grant,
+    a_line,
+    a_message,
+    a_thread,
+    a_write,
+    fork,
+    grow,
+)
+from clew_storage.errors import VersionConflict
 from clew_storage.port import Backend
 from clew_storage.records import MessageRecord
 
@@ -147,3 +160,74 @@ class MessagePromises(Promises):
         await backend.threads.append(a_write(grant, messages=(a_message(1, body=body),)))
         (message,) = await backend.messages.list_messages(KEY)
         assert message.body == body
+
+    async def test_an_erased_message_is_in_no_version_and_the_others_are(self, backend: Backend) -> None:
+        grant = await a_line(backend, 3)
+        await backend.threads.append(a_write(grant, 4, messages=(a_message(4, 2, id="m2.0", body=b"edited"),)))
+        await backend.threads.append(a_write(grant, 5, erased=("m2.0",)))
+        for version in (None, 2, 3, 4, 5):
+            assert "m2.0" not in await ids(backend, at_version=version)
+        assert await ids(backend) == ["m1.0", "m3.0"]
+        assert await backend.messages.get_message(KEY, "m2.0") is None
+        log = await backend.threads.read_log(KEY, UID, after_version=0, limit=9, max_bytes=99_999)
+        assert [[message.id for message in entry.messages] for entry in log] == [["m1.0"], [], ["m3.0"], [], []]
+
+    async def test_an_erased_message_stays_away_after_a_rewind(self, backend: Backend) -> None:
+        grant = await a_line(backend, 3)
+        await backend.threads.append(a_write(grant, 4, erased=("m2.0",)))
+        await fork(backend, grant, 5, 3)
+        assert await ids(backend) == ["m1.0", "m3.0"]
+
+    async def test_what_an_erased_message_had_replaced_does_not_come_back(self, backend: Backend) -> None:
+        grant = await a_line(backend, 2)
+        await backend.threads.append(a_write(grant, 3, messages=(a_message(3, 2),)))
+        await backend.threads.append(a_write(grant, 4, erased=("m3.0",)))
+        assert await ids(backend) == ["m1.0"]
+        assert await ids(backend, at_version=2) == ["m1.0"]
+
+    async def test_a_message_at_the_same_place_of_another_line_is_not_erased(self, backend: Backend) -> None:
+        grant = await a_line(backend, 3)
+        await fork(backend, grant, 4, 2)
+        await backend.threads.append(a_write(grant, 5, messages=(a_message(5, 3),)))
+        await backend.threads.append(a_write(grant, 6, erased=("m5.0",)))
+        assert await ids(backend) == ["m1.0", "m2.0"]
+        assert await ids(backend, at_version=3) == ["m1.0", "m2.0", "m3.0"]
+
+    async def test_a_message_off_the_line_is_erased_by_its_id(self, backend: Backend) -> None:
+        grant = await a_line(backend, 3)
+        await fork(backend, grant, 4, 2)
+        await backend.threads.append(a_write(grant, 5, erased=("m3.0", "m9.0", "none")))
+        assert await ids(backend, at_version=3) == ["m1.0", "m2.0"]
+
+    async def test_a_place_that_was_erased_may_be_taken_again(self, backend: Backend) -> None:
+        grant = await a_line(backend, 2)
+        await backend.threads.append(a_write(grant, 3, erased=("m2.0",), messages=(a_message(3, 2),)))
+        assert await ids(backend) == ["m1.0", "m3.0"]
+        assert await ids(backend, at_version=2) == ["m1.0"]
+
+    async def test_erasing_in_a_write_that_is_refused_erases_nothing(self, backend: Backend) -> None:
+        grant = await a_line(backend, 2)
+        with pytest.raises(VersionConflict):
+            await backend.threads.append(a_write(grant, 2, erased=("m1.0",)))
+        assert await ids(backend) == ["m1.0", "m2.0"]
+
+    async def test_a_copy_keeps_what_is_erased_in_its_source_and_the_other_way_round(self, backend: Backend) -> None:
+        grant = await a_line(backend, 2)
+        made = a_thread()
+        copied = a_write(grant, 3, key=OTHER, uid=made.uid, fork_of=2, expected_version=2, info=None)
+        await backend.threads.copy_thread(KEY, UID, made, copied)
+        await backend.threads.append(a_write(grant, 3, erased=("m1.0",)))
+        assert await ids(backend) == ["m2.0"]
+        assert [each.id for each in await backend.messages.list_messages(OTHER)] == ["m1.0", "m2.0"]
+        grant = await a_grant(backend, OTHER)
+        await backend.threads.append(a_write(grant, 4, uid=made.uid, erased=("m2.0",), info=None))
+        assert [each.id for each in await backend.messages.list_messages(OTHER)] == ["m1.0"]
+        assert await ids(backend) == ["m2.0"]
+
+    async def test_ids_are_known_on_whatever_line_they_are(self, backend: Backend) -> None:
+        grant = await a_line(backend, 2)
+        await backend.threads.append(a_write(grant, 3, messages=(a_message(3, id="mine"),)))
+        await fork(backend, grant, 4, 2)
+        asked = ["mine", "m1.0", "m3.0", "m01.0", "none"]
+        assert await backend.messages.known_ids(KEY, asked) == {"mine", "m1.0"}
+        assert await backend.messages.known_ids(OTHER, asked) == frozenset()

@@ -83,7 +83,7 @@ class Model:
             now = write.checkpoint.created_at_ms
             thread = Thread(write.uid, write.info or ThreadInfo(), now, now)
             self.threads[write.key] = thread
-        elif write.expected_version == 0 and write.info is not None:
+        elif write.info is not None:
             thread.info = _filled(thread.info, write.info)
         self._put(thread, write, thread.head if write.fork_of is None else write.fork_of)
         return None
@@ -108,6 +108,7 @@ class Model:
 
     def _put(self, thread: Thread, write: Write, base: int) -> None:
         checkpoint = write.checkpoint
+        _erase(thread, set(write.erased))
         before = thread.versions.get(base)
         thread.versions[checkpoint.version] = Version(
             checkpoint,
@@ -210,6 +211,19 @@ class Model:
     def _record(self, key: ThreadKey, request: RequestRecord | None) -> None:
         if request is not None:
             self.requests[key, request.request_hash] = request
+
+
+def _erase(thread: Thread, ids: set[str]) -> None:
+    """Take the messages out of every version, and what they had replaced; then tell every transcript anew."""
+    rows = [(number, row.position) for number, at in thread.versions.items() for row in at.messages if row.id in ids]
+    if not rows:
+        return
+    gone = {(older, position) for number, position in rows for older in thread.versions[number].line}
+    for number, at in sorted(thread.versions.items()):
+        kept = tuple(row for row in at.messages if (number, row.position) not in gone)
+        before = thread.versions[at.line[-2]].transcript if len(at.line) > 1 else {}
+        transcript = {**before, **{row.position: row for row in kept}}
+        thread.versions[number] = replace(at, messages=kept, transcript=transcript)
 
 
 def _filled(info: ThreadInfo, given: ThreadInfo) -> ThreadInfo:

@@ -48,6 +48,8 @@ def _refuse(tables: Tables, thread: StoredThread | None, write: Write, *, admitt
 def put_write(tables: Tables, thread: StoredThread, write: Write) -> None:
     """Everything that a write brings, but for the thread's record."""
     checkpoint = write.checkpoint
+    if write.erased:
+        thread.erase(frozenset(write.erased))
     base = thread.line if write.fork_of is None else thread.line_to(write.fork_of)
     thread.line = extend(base, checkpoint.version)
     thread.put_checkpoint(checkpoint, write.messages)

@@ -38,3 +38,11 @@ class MemoryMessages:
             return None
         messages = thread.transcript(thread.line, after=None, newest_first=True)
         return next((message for message in messages if message.id == message_id), None)
+
+    async def known_ids(self, key: ThreadKey, ids: Sequence[str]) -> frozenset[str]:
+        """See the port."""
+        thread = self._tables().threads.get(key)
+        if thread is None:
+            return frozenset()
+        written = {message.id for messages in thread.messages.values() for message in messages}
+        return frozenset(written.intersection(ids))

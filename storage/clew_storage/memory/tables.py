@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from clew_storage.lines import Line, contains, line_of, truncate
@@ -55,6 +55,23 @@ class StoredThread:
                 insort(self.positions, message.position)
                 self.at_position[message.position] = []
             self.at_position[message.position].append(message)
+
+    def erase(self, ids: Collection[str]) -> None:
+        """Drop every row of these messages, and what stood at its place before it on the line that led to it."""
+        rows = [row for messages in self.messages.values() for row in messages if row.id in ids]
+        gone = {(row.version, row.position) for row in rows}
+        for row in rows:
+            line = self.line_to(row.version)
+            gone |= {
+                (older.version, older.position)
+                for older in self.at_position[row.position]
+                if older.version < row.version and contains(line, older.version)
+            }
+        for version in {version for version, _ in gone}:
+            self.messages[version] = tuple(row for row in self.messages[version] if (version, row.position) not in gone)
+        for position in {position for _, position in gone}:
+            kept = [row for row in self.at_position[position] if (row.version, position) not in gone]
+            self.at_position[position] = kept
 
     def pending(self) -> tuple[ApprovalRecord, ...]:
         """The approvals that wait, in the order they were asked."""

@@ -16,6 +16,7 @@ from clew_storage.sqlite.places import place
 from clew_storage.sqlite.requests import put_request, refuse_recorded
 from clew_storage.sqlite.rows import StoredThread, find_name, find_thread
 from clew_storage.sqlite.states import State, put_change, put_fork_change, read_state
+from clew_storage.sqlite.transcripts import erase
 from clew_storage.thread_records import after_write
 
 
@@ -35,6 +36,8 @@ def append(connection: sqlite3.Connection, write: Write, *, admitted: bool) -> W
     _refuse(connection, thread, write, admitted=admitted)
     decide(connection, thread.number if thread else None, write)
     base = _base(connection, thread, write)
+    if thread is not None and write.erased:
+        erase(connection, thread, write.erased)
     record = after_write(thread.record if thread else None, write)
     if thread is None:
         number, record = make_thread(connection, record)

@@ -41,3 +41,7 @@ class SqliteMessages:
         return await self._session().readers.read(
             lambda connection: transcripts.get_message(connection, key, message_id)
         )
+
+    async def known_ids(self, key: ThreadKey, ids: Sequence[str]) -> frozenset[str]:
+        """See the port."""
+        return await self._session().readers.read(lambda connection: transcripts.known_ids(connection, key, ids))

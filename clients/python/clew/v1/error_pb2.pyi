@@ -30,9 +30,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Next: try again later, wait longer (`busy_timeout`), or use BUSY_POLICY_INTERRUPT.
     """
     ERROR_REASON_VERSION_CONFLICT: _ErrorReason.ValueType  # 2
-    """ABORTED. The thread's version is not the expected one, its `etag` is another, or the id for a copy is taken.
-    Metadata: `expected_version`, `version` (or `etag`, or
-    `target_thread_id`). Next: read again and decide anew.
+    """ABORTED. The thread's version is not the expected one, its `etag` is another, or the id for a copy or a message is taken.
+    Metadata: `expected_version`, `version` (or `etag`, or `target_thread_id`, or `message_id`). Next: read again and decide anew.
     """
     ERROR_REASON_REQUEST_ID_REUSED: _ErrorReason.ValueType  # 3
     """ABORTED. This request id was used within the last 24 hours for a request with another content.
@@ -138,9 +137,8 @@ google.rpc.RetryInfo says when to try again. Metadata: `thread_id`.
 Next: try again later, wait longer (`busy_timeout`), or use BUSY_POLICY_INTERRUPT.
 """
 ERROR_REASON_VERSION_CONFLICT: ErrorReason.ValueType  # 2
-"""ABORTED. The thread's version is not the expected one, its `etag` is another, or the id for a copy is taken.
-Metadata: `expected_version`, `version` (or `etag`, or
-`target_thread_id`). Next: read again and decide anew.
+"""ABORTED. The thread's version is not the expected one, its `etag` is another, or the id for a copy or a message is taken.
+Metadata: `expected_version`, `version` (or `etag`, or `target_thread_id`, or `message_id`). Next: read again and decide anew.
 """
 ERROR_REASON_REQUEST_ID_REUSED: ErrorReason.ValueType  # 3
 """ABORTED. This request id was used within the last 24 hours for a request with another content.

@@ -406,6 +406,7 @@ class CheckpointWritten(_message.Message):
     CHECKPOINT_FIELD_NUMBER: _builtins.int
     PARENT_VERSION_FIELD_NUMBER: _builtins.int
     MESSAGES_FIELD_NUMBER: _builtins.int
+    DELETED_MESSAGE_IDS_FIELD_NUMBER: _builtins.int
     parent_version: _builtins.int
     """The version that it continues; 0 for none. Where that is not the version before, the thread was rewound: drop what came after it."""
     @_builtins.property
@@ -415,8 +416,12 @@ class CheckpointWritten(_message.Message):
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]:
         """The messages that the write added, in transcript order, but for the results of tools that a ToolCallFinished of the same version
-        carries. So each message of a thread comes exactly once.
+        carries. So each message of a thread comes exactly once, and again when UpdateMessage changed it: then under the id that it has.
         """
+
+    @_builtins.property
+    def deleted_message_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The messages that DeleteMessage deleted: drop them. In what is read of the log afterwards they are not there."""
 
     def __init__(
         self,
@@ -424,10 +429,11 @@ class CheckpointWritten(_message.Message):
         checkpoint: _checkpoint_pb2.Checkpoint | None = ...,
         parent_version: _builtins.int = ...,
         messages: _abc.Iterable[_message_pb2.Message] | None = ...,
+        deleted_message_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint", "messages", b"messages", "parent_version", b"parent_version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint", "deleted_message_ids", b"deleted_message_ids", "messages", b"messages", "parent_version", b"parent_version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -474,19 +480,21 @@ Global___Heartbeat: _TypeAlias = Heartbeat  # noqa: Y015
 
 @_typing.final
 class RunSuspended(_message.Message):
-    """The run waits for decisions: Decide, or Resume for a single pause, continues it."""
+    """The run waits for decisions: Decide, or Resume for a single pause, continues it; a stateless run from `snapshot`."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     APPROVALS_FIELD_NUMBER: _builtins.int
     SNAPSHOT_FIELD_NUMBER: _builtins.int
     snapshot: _builtins.bytes
-    """What Resume needs to continue a stateless run, up to 3.5 MiB, sealed by the server. Empty for a run on a thread, and where the
-    server seals none: then nothing continues it.
+    """What Resume and Decide need to continue a stateless run of a workflow, up to 3.5 MiB, sealed by the server: only a server with the
+    same key opens it. Empty for a run on a thread, and for an agent's: then nothing continues a stateless run.
     """
     @_builtins.property
     def approvals(self) -> _containers.RepeatedCompositeFieldContainer[_approval_pb2.Approval]:
-        """All that it waits for; where that is over 3.5 MiB, the first of them that are not: ListApprovals gives the rest."""
+        """All that it waits for; where that and the snapshot are too much for one event, the first of them that are not: ListApprovals gives
+        the rest, and for a stateless run the events of ApprovalRequested did.
+        """
 
     def __init__(
         self,
@@ -542,7 +550,7 @@ class RunFailed(_message.Message):
     retryable: _builtins.bool
     """Whether Retry may succeed without anything else being changed."""
     snapshot: _builtins.bytes
-    """As in RunSuspended."""
+    """As in RunSuspended, for Resume without a value. Also empty where it would be over 3.5 MiB."""
     @_builtins.property
     def status(self) -> _status_pb2.Status:
         """The gRPC status that stands for it, with an ErrorInfo (domain `clew`, the failure code's name as reason) and, where the time to

@@ -25,33 +25,35 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15\x63lew/v1/message.proto\x12\x07\x63lew.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8d\x03\n\x07Message\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12!\n\x04role\x18\x02 \x01(\x0e\x32\r.clew.v1.RoleR\x04role\x12\'\n\x07\x63ontent\x18\x03 \x03(\x0b\x32\r.clew.v1.PartR\x07\x63ontent\x12\x1a\n\x08position\x18\x04 \x01(\x03R\x08position\x12\x18\n\x07version\x18\x05 \x01(\x03R\x07version\x12;\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncreateTime\x12\x14\n\x05model\x18\x07 \x01(\tR\x05model\x12$\n\x05usage\x18\x08 \x01(\x0b\x32\x0e.clew.v1.UsageR\x05usage\x12#\n\rfinish_reason\x18\t \x01(\tR\x0c\x66inishReason\x12-\n\x08provider\x18\n \x01(\x0b\x32\x11.clew.v1.ProviderR\x08provider\x12#\n\rmetadata_json\x18\x0b \x01(\tR\x0cmetadataJson\"\x92\x04\n\x04Part\x12\'\n\x04text\x18\x01 \x01(\x0b\x32\x11.clew.v1.TextPartH\x00R\x04text\x12\x36\n\treasoning\x18\x02 \x01(\x0b\x32\x16.clew.v1.ReasoningPartH\x00R\treasoning\x12*\n\x05image\x18\x03 \x01(\x0b\x32\x12.clew.v1.MediaPartH\x00R\x05image\x12*\n\x05\x61udio\x18\x04 \x01(\x0b\x32\x12.clew.v1.MediaPartH\x00R\x05\x61udio\x12*\n\x05video\x18\x05 \x01(\x0b\x32\x12.clew.v1.MediaPartH\x00R\x05video\x12\x30\n\x08\x64ocument\x18\x06 \x01(\x0b\x32\x12.clew.v1.MediaPartH\x00R\x08\x64ocument\x12\x30\n\ttool_call\x18\x07 \x01(\x0b\x32\x11.clew.v1.ToolCallH\x00R\x08toolCall\x12\x36\n\x0btool_result\x18\x08 \x01(\x0b\x32\x13.clew.v1.ToolResultH\x00R\ntoolResult\x12\x1d\n\tdata_json\x18\t \x01(\tH\x00R\x08\x64\x61taJson\x12#\n\x0cunknown_json\x18\n \x01(\tH\x00R\x0bunknownJson\x12\x0e\n\x02id\x18\x0e \x01(\tR\x02id\x12-\n\x08provider\x18\x0f \x01(\x0b\x32\x11.clew.v1.ProviderR\x08providerB\x06\n\x04kind\"\x1e\n\x08TextPart\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\"-\n\rReasoningPart\x12\x1c\n\treasoning\x18\x01 \x01(\tR\treasoning\"\x8b\x01\n\tMediaPart\x12\x1b\n\tmime_type\x18\x01 \x01(\tR\x08mimeType\x12\x14\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00R\x04\x64\x61ta\x12\x12\n\x03uri\x18\x03 \x01(\tH\x00R\x03uri\x12\x19\n\x07\x66ile_id\x18\x04 \x01(\tH\x00R\x06\x66ileId\x12\x12\n\x04name\x18\x05 \x01(\tR\x04nameB\x08\n\x06source\"U\n\x08ToolCall\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12%\n\x0e\x61rguments_json\x18\x03 \x01(\tR\rargumentsJson\"\xf8\x01\n\nToolResult\x12 \n\x0ctool_call_id\x18\x01 \x01(\tR\ntoolCallId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\'\n\x07\x63ontent\x18\x03 \x03(\x0b\x32\r.clew.v1.PartR\x07\x63ontent\x12,\n\x0fstructured_json\x18\x04 \x01(\tH\x00R\x0estructuredJson\x88\x01\x01\x12\x19\n\x08is_error\x18\x05 \x01(\x08R\x07isError\x12.\n\x07outcome\x18\x06 \x01(\x0e\x32\x14.clew.v1.ToolOutcomeR\x07outcomeB\x12\n\x10_structured_json\"o\n\x08Provider\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12\x1c\n\tsignature\x18\x03 \x01(\tR\tsignature\x12!\n\x0c\x64\x65tails_json\x18\x04 \x01(\tR\x0b\x64\x65tailsJson\"\xd8\x01\n\x05Usage\x12!\n\x0cinput_tokens\x18\x01 \x01(\x03R\x0binputTokens\x12#\n\routput_tokens\x18\x02 \x01(\x03R\x0coutputTokens\x12.\n\x13\x63\x61\x63hed_input_tokens\x18\x03 \x01(\x03R\x11\x63\x61\x63hedInputTokens\x12,\n\x12\x63\x61\x63he_write_tokens\x18\x04 \x01(\x03R\x10\x63\x61\x63heWriteTokens\x12)\n\x10reasoning_tokens\x18\x05 \x01(\x03R\x0freasoningTokens*_\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bROLE_SYSTEM\x10\x01\x12\r\n\tROLE_USER\x10\x02\x12\x12\n\x0eROLE_ASSISTANT\x10\x03\x12\r\n\tROLE_TOOL\x10\x04*\xac\x01\n\x0bToolOutcome\x12\x1c\n\x18TOOL_OUTCOME_UNSPECIFIED\x10\x00\x12\x15\n\x11TOOL_OUTCOME_DONE\x10\x01\x12\x17\n\x13TOOL_OUTCOME_FAILED\x10\x02\x12\x19\n\x15TOOL_OUTCOME_REJECTED\x10\x03\x12\x1a\n\x16TOOL_OUTCOME_CANCELLED\x10\x04\x12\x18\n\x14TOOL_OUTCOME_UNKNOWN\x10\x05\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15\x63lew/v1/message.proto\x12\x07\x63lew.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8d\x03\n\x07Message\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12!\n\x04role\x18\x02 \x01(\x0e\x32\r.clew.v1.RoleR\x04role\x12\'\n\x07\x63ontent\x18\x03 \x03(\x0b\x32\r.clew.v1.PartR\x07\x63ontent\x12\x1a\n\x08position\x18\x04 \x01(\x03R\x08position\x12\x18\n\x07version\x18\x05 \x01(\x03R\x07version\x12;\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncreateTime\x12\x14\n\x05model\x18\x07 \x01(\tR\x05model\x12$\n\x05usage\x18\x08 \x01(\x0b\x32\x0e.clew.v1.UsageR\x05usage\x12#\n\rfinish_reason\x18\t \x01(\tR\x0c\x66inishReason\x12-\n\x08provider\x18\n \x01(\x0b\x32\x11.clew.v1.ProviderR\x08provider\x12#\n\rmetadata_json\x18\x0b \x01(\tR\x0cmetadataJson\"\x8d\x01\n\nNewMessage\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12!\n\x04role\x18\x02 \x01(\x0e\x32\r.clew.v1.RoleR\x04role\x12\'\n\x07\x63ontent\x18\x03 \x03(\x0b\x32\r.clew.v1.PartR\x07\x63ontent\x12#\n\rmetadata_json\x18\x04 \x01(\tR\x0cmetadataJson\"\x92\x04\n\x04Part\x12\'\n\x04text\x18\x01 \x01(\x0b\x32\x11.clew.v1.TextPartH\x00R\x04text\x12\x36\n\treasoning\x18\x02 \x01(\x0b\x32\x16.clew.v1.ReasoningPartH\x00R\treasoning\x12*\n\x05image\x18\x03 \x01(\x0b\x32\x12.clew.v1.MediaPartH\x00R\x05image\x12*\n\x05\x61udio\x18\x04 \x01(\x0b\x32\x12.clew.v1.MediaPartH\x00R\x05\x61udio\x12*\n\x05video\x18\x05 \x01(\x0b\x32\x12.clew.v1.MediaPartH\x00R\x05video\x12\x30\n\x08\x64ocument\x18\x06 \x01(\x0b\x32\x12.clew.v1.MediaPartH\x00R\x08\x64ocument\x12\x30\n\ttool_call\x18\x07 \x01(\x0b\x32\x11.clew.v1.ToolCallH\x00R\x08toolCall\x12\x36\n\x0btool_result\x18\x08 \x01(\x0b\x32\x13.clew.v1.ToolResultH\x00R\ntoolResult\x12\x1d\n\tdata_json\x18\t \x01(\tH\x00R\x08\x64\x61taJson\x12#\n\x0cunknown_json\x18\n \x01(\tH\x00R\x0bunknownJson\x12\x0e\n\x02id\x18\x0e \x01(\tR\x02id\x12-\n\x08provider\x18\x0f \x01(\x0b\x32\x11.clew.v1.ProviderR\x08providerB\x06\n\x04kind\"\x1e\n\x08TextPart\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\"-\n\rReasoningPart\x12\x1c\n\treasoning\x18\x01 \x01(\tR\treasoning\"\x8b\x01\n\tMediaPart\x12\x1b\n\tmime_type\x18\x01 \x01(\tR\x08mimeType\x12\x14\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00R\x04\x64\x61ta\x12\x12\n\x03uri\x18\x03 \x01(\tH\x00R\x03uri\x12\x19\n\x07\x66ile_id\x18\x04 \x01(\tH\x00R\x06\x66ileId\x12\x12\n\x04name\x18\x05 \x01(\tR\x04nameB\x08\n\x06source\"U\n\x08ToolCall\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12%\n\x0e\x61rguments_json\x18\x03 \x01(\tR\rargumentsJson\"\xf8\x01\n\nToolResult\x12 \n\x0ctool_call_id\x18\x01 \x01(\tR\ntoolCallId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\'\n\x07\x63ontent\x18\x03 \x03(\x0b\x32\r.clew.v1.PartR\x07\x63ontent\x12,\n\x0fstructured_json\x18\x04 \x01(\tH\x00R\x0estructuredJson\x88\x01\x01\x12\x19\n\x08is_error\x18\x05 \x01(\x08R\x07isError\x12.\n\x07outcome\x18\x06 \x01(\x0e\x32\x14.clew.v1.ToolOutcomeR\x07outcomeB\x12\n\x10_structured_json\"o\n\x08Provider\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12\x1c\n\tsignature\x18\x03 \x01(\tR\tsignature\x12!\n\x0c\x64\x65tails_json\x18\x04 \x01(\tR\x0b\x64\x65tailsJson\"\xd8\x01\n\x05Usage\x12!\n\x0cinput_tokens\x18\x01 \x01(\x03R\x0binputTokens\x12#\n\routput_tokens\x18\x02 \x01(\x03R\x0coutputTokens\x12.\n\x13\x63\x61\x63hed_input_tokens\x18\x03 \x01(\x03R\x11\x63\x61\x63hedInputTokens\x12,\n\x12\x63\x61\x63he_write_tokens\x18\x04 \x01(\x03R\x10\x63\x61\x63heWriteTokens\x12)\n\x10reasoning_tokens\x18\x05 \x01(\x03R\x0freasoningTokens*_\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bROLE_SYSTEM\x10\x01\x12\r\n\tROLE_USER\x10\x02\x12\x12\n\x0eROLE_ASSISTANT\x10\x03\x12\r\n\tROLE_TOOL\x10\x04*\xac\x01\n\x0bToolOutcome\x12\x1c\n\x18TOOL_OUTCOME_UNSPECIFIED\x10\x00\x12\x15\n\x11TOOL_OUTCOME_DONE\x10\x01\x12\x17\n\x13TOOL_OUTCOME_FAILED\x10\x02\x12\x19\n\x15TOOL_OUTCOME_REJECTED\x10\x03\x12\x1a\n\x16TOOL_OUTCOME_CANCELLED\x10\x04\x12\x18\n\x14TOOL_OUTCOME_UNKNOWN\x10\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clew.v1.message_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ROLE']._serialized_start=1891
-  _globals['_ROLE']._serialized_end=1986
-  _globals['_TOOLOUTCOME']._serialized_start=1989
-  _globals['_TOOLOUTCOME']._serialized_end=2161
+  _globals['_ROLE']._serialized_start=2035
+  _globals['_ROLE']._serialized_end=2130
+  _globals['_TOOLOUTCOME']._serialized_start=2133
+  _globals['_TOOLOUTCOME']._serialized_end=2305
   _globals['_MESSAGE']._serialized_start=68
   _globals['_MESSAGE']._serialized_end=465
-  _globals['_PART']._serialized_start=468
-  _globals['_PART']._serialized_end=998
-  _globals['_TEXTPART']._serialized_start=1000
-  _globals['_TEXTPART']._serialized_end=1030
-  _globals['_REASONINGPART']._serialized_start=1032
-  _globals['_REASONINGPART']._serialized_end=1077
-  _globals['_MEDIAPART']._serialized_start=1080
-  _globals['_MEDIAPART']._serialized_end=1219
-  _globals['_TOOLCALL']._serialized_start=1221
-  _globals['_TOOLCALL']._serialized_end=1306
-  _globals['_TOOLRESULT']._serialized_start=1309
-  _globals['_TOOLRESULT']._serialized_end=1557
-  _globals['_PROVIDER']._serialized_start=1559
-  _globals['_PROVIDER']._serialized_end=1670
-  _globals['_USAGE']._serialized_start=1673
-  _globals['_USAGE']._serialized_end=1889
+  _globals['_NEWMESSAGE']._serialized_start=468
+  _globals['_NEWMESSAGE']._serialized_end=609
+  _globals['_PART']._serialized_start=612
+  _globals['_PART']._serialized_end=1142
+  _globals['_TEXTPART']._serialized_start=1144
+  _globals['_TEXTPART']._serialized_end=1174
+  _globals['_REASONINGPART']._serialized_start=1176
+  _globals['_REASONINGPART']._serialized_end=1221
+  _globals['_MEDIAPART']._serialized_start=1224
+  _globals['_MEDIAPART']._serialized_end=1363
+  _globals['_TOOLCALL']._serialized_start=1365
+  _globals['_TOOLCALL']._serialized_end=1450
+  _globals['_TOOLRESULT']._serialized_start=1453
+  _globals['_TOOLRESULT']._serialized_end=1701
+  _globals['_PROVIDER']._serialized_start=1703
+  _globals['_PROVIDER']._serialized_end=1814
+  _globals['_USAGE']._serialized_start=1817
+  _globals['_USAGE']._serialized_end=2033
 # @@protoc_insertion_point(module_scope)

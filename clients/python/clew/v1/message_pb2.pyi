@@ -161,6 +161,44 @@ class Message(_message.Message):
 Global___Message: _TypeAlias = Message  # noqa: Y015
 
 @_typing.final
+class NewMessage(_message.Message):
+    """A message that a caller adds to a transcript. Up to 3.5 MiB."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    ROLE_FIELD_NUMBER: _builtins.int
+    CONTENT_FIELD_NUMBER: _builtins.int
+    METADATA_JSON_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """An id of the caller's own, by the rule of Thread.thread_id; one that the thread has, on whatever line: VERSION_CONFLICT. The
+    form `m<digits>.<digits>` is the server's (ID_INVALID). Empty: the server makes one.
+    """
+    role: Global___Role.ValueType
+    """Who speaks: system, user or assistant. Required."""
+    metadata_json: _builtins.str
+    """A JSON object of the caller's own, up to 64 KiB, with integers up to 64 bits; empty for none."""
+    @_builtins.property
+    def content(self) -> _containers.RepeatedCompositeFieldContainer[Global___Part]:
+        """What is said: at least one of text, image, audio, video, document and data."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        role: Global___Role.ValueType = ...,
+        content: _abc.Iterable[Global___Part] | None = ...,
+        metadata_json: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "id", b"id", "metadata_json", b"metadata_json", "role", b"role"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___NewMessage: _TypeAlias = NewMessage  # noqa: Y015
+
+@_typing.final
 class Part(_message.Message):
     """One piece of a message. A reader skips a kind that it does not know."""
 

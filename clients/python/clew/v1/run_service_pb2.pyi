@@ -158,12 +158,15 @@ class DecideRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
+    SNAPSHOT_FIELD_NUMBER: _builtins.int
     thread_id: _builtins.str
-    """The thread. Required."""
+    """The thread. Required, unless there is a snapshot."""
     request_id: _builtins.str
     """As in SendRequest."""
     expected_version: _builtins.int
-    """As in SendRequest."""
+    """As in SendRequest; with a snapshot ARGUMENT_INVALID."""
+    snapshot: _builtins.bytes
+    """Instead of a thread: a suspended stateless run, as RunSuspended gave it; up to 3.5 MiB."""
     @_builtins.property
     def decisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Decision]:
         """One for each approval that is decided; at least one, no approval twice."""
@@ -180,10 +183,11 @@ class DecideRequest(_message.Message):
         request_id: _builtins.str = ...,
         expected_version: _builtins.int | None = ...,
         options: _run_pb2.RunOptions | None = ...,
+        snapshot: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "decisions", b"decisions", "expected_version", b"expected_version", "options", b"options", "request_id", b"request_id", "thread_id", b"thread_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "decisions", b"decisions", "expected_version", b"expected_version", "options", b"options", "request_id", b"request_id", "snapshot", b"snapshot", "thread_id", b"thread_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
@@ -292,7 +296,7 @@ class Decision(_message.Message):
     VALUE_JSON_FIELD_NUMBER: _builtins.int
     OUTCOME_FIELD_NUMBER: _builtins.int
     approval_id: _builtins.str
-    """The approval; it must belong to the request's thread. Required."""
+    """The approval; it must belong to the request's thread or snapshot. Required."""
     value_json: _builtins.str
     """For APPROVAL_KIND_PAUSE: a JSON value that its schema allows."""
     @_builtins.property
@@ -352,7 +356,7 @@ Global___DecideResponse: _TypeAlias = DecideResponse  # noqa: Y015
 
 @_typing.final
 class ResumeRequest(_message.Message):
-    """An answer to the one pause that waits."""
+    """An answer to the one pause that waits, or nothing but the wish that a failed stateless run goes on."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -367,7 +371,9 @@ class ResumeRequest(_message.Message):
     snapshot: _builtins.bytes
     """A stateless run, as RunSuspended or RunFailed gave it; up to 3.5 MiB."""
     value_json: _builtins.str
-    """The answer: a JSON value that the pause's schema allows. Empty only for a snapshot of a failed run."""
+    """The answer: a JSON value that the pause's schema allows (`null` is one). Empty only with a snapshot: of a failed run, or of one
+    whose approvals have expired, which then count as rejected.
+    """
     request_id: _builtins.str
     """As in SendRequest."""
     expected_version: _builtins.int

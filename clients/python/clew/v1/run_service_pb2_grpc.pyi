@@ -28,27 +28,38 @@ class RunServiceStub:
     def __init__(self, channel: _aio.Channel) -> None: ...
     Send: _aio.UnaryStreamMultiCallable[_run_service_pb2.SendRequest, _run_service_pb2.SendResponse]
     """Sends an input to a thread, which it creates if need be, and runs the thread's app on it. After a completed or failed run this
-    is a new turn. Without a thread id the run is stateless: nothing is stored, leaving the stream cancels it, and its events name no
-    thread. What pauses or fails gives a snapshot for Resume where the server seals snapshots; where it does not, such a run ends
-    there, and what needs a person has to use a thread.
+    is a new turn.
+
+    Without a thread id the run is stateless: nothing is stored, leaving the stream cancels it, and its events name no thread. A
+    workflow that pauses or fails ends such a stream with a snapshot, sealed by the server, from which Resume or Decide continues it;
+    one whose snapshot would be over 3.5 MiB fails instead (FAILURE_CODE_LIMIT_EXCEEDED). An agent gives no snapshot: one that needs a
+    person has to use a thread.
 
     Refused with: THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED, APP_NOT_FOUND,
     APP_MISMATCH, STATE_INVALID, STATE_TOO_LARGE, QUOTA_EXCEEDED, THREAD_NOT_FOUND (deleted meanwhile, or since the same request).
     """
     Decide: _aio.UnaryStreamMultiCallable[_run_service_pb2.DecideRequest, _run_service_pb2.DecideResponse]
     """Decides approvals of a suspended thread, all or none. The run continues when the last one is decided; until then the decision is
-    recorded and the stream ends with RunSuspended, which names the rest.
+    recorded and the stream ends with RunSuspended, which names the rest. Of a stateless run that is suspended it decides approvals in
+    the same way, from its snapshot.
 
     Refused with: RESUME_INVALID (the thread is not suspended, or an approval is void), APPROVAL_NOT_FOUND,
     APPROVAL_ALREADY_DECIDED, APPROVAL_EXPIRED, THREAD_NOT_FOUND, THREAD_INTERRUPTED, THREAD_BUSY, VERSION_CONFLICT,
-    REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable), STATE_TOO_LARGE.
+    REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable), STATE_TOO_LARGE. With a snapshot also as
+    Resume.
     """
     Resume: _aio.UnaryStreamMultiCallable[_run_service_pb2.ResumeRequest, _run_service_pb2.ResumeResponse]
-    """Answers the only pending pause of a suspended thread, or continues a stateless run from its snapshot. Short for Decide with one
-    `value_json`. Where anything but exactly one pause waits: ARGUMENT_INVALID, with `approval_ids`.
+    """Answers the only pending pause of a suspended thread. Short for Decide with one `value_json`. Where anything but exactly one pause
+    waits: ARGUMENT_INVALID, with `approval_ids`.
 
-    Refused with: what Decide is refused with; a snapshot that this server did not seal, or whose app has changed too much, is
-    RESUME_INVALID.
+    With a snapshot it continues a stateless run: a suspended one with the answer to its only pause, a failed one from the step where
+    it stopped, as Retry does. What was finished is not run again, and idempotency keys stay the same. The run is stateless again,
+    with a new snapshot where it pauses or fails again. A snapshot can be continued more than once; each time is a run of its own
+    from there.
+
+    Refused with: what Decide is refused with. With a snapshot: RESUME_INVALID where this server's keys do not open it for this caller
+    (nothing more is said), where its app no longer has a node that the run waits at, or where an answer comes for a failed run;
+    APP_NOT_FOUND where its app is no longer served.
     """
     Retry: _aio.UnaryStreamMultiCallable[_run_service_pb2.RetryRequest, _run_service_pb2.RetryResponse]
     """Continues a failed, cancelled or interrupted run from the step where it stopped. Tool calls that have an outcome are not run
@@ -93,9 +104,12 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_run_service_pb2.SendRequest, _abc.AsyncIterator[_run_service_pb2.SendResponse]],
     ) -> _abc.AsyncIterator[_run_service_pb2.SendResponse]:
         """Sends an input to a thread, which it creates if need be, and runs the thread's app on it. After a completed or failed run this
-        is a new turn. Without a thread id the run is stateless: nothing is stored, leaving the stream cancels it, and its events name no
-        thread. What pauses or fails gives a snapshot for Resume where the server seals snapshots; where it does not, such a run ends
-        there, and what needs a person has to use a thread.
+        is a new turn.
+
+        Without a thread id the run is stateless: nothing is stored, leaving the stream cancels it, and its events name no thread. A
+        workflow that pauses or fails ends such a stream with a snapshot, sealed by the server, from which Resume or Decide continues it;
+        one whose snapshot would be over 3.5 MiB fails instead (FAILURE_CODE_LIMIT_EXCEEDED). An agent gives no snapshot: one that needs a
+        person has to use a thread.
 
         Refused with: THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED, APP_NOT_FOUND,
         APP_MISMATCH, STATE_INVALID, STATE_TOO_LARGE, QUOTA_EXCEEDED, THREAD_NOT_FOUND (deleted meanwhile, or since the same request).
@@ -108,11 +122,13 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_run_service_pb2.DecideRequest, _abc.AsyncIterator[_run_service_pb2.DecideResponse]],
     ) -> _abc.AsyncIterator[_run_service_pb2.DecideResponse]:
         """Decides approvals of a suspended thread, all or none. The run continues when the last one is decided; until then the decision is
-        recorded and the stream ends with RunSuspended, which names the rest.
+        recorded and the stream ends with RunSuspended, which names the rest. Of a stateless run that is suspended it decides approvals in
+        the same way, from its snapshot.
 
         Refused with: RESUME_INVALID (the thread is not suspended, or an approval is void), APPROVAL_NOT_FOUND,
         APPROVAL_ALREADY_DECIDED, APPROVAL_EXPIRED, THREAD_NOT_FOUND, THREAD_INTERRUPTED, THREAD_BUSY, VERSION_CONFLICT,
-        REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable), STATE_TOO_LARGE.
+        REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable), STATE_TOO_LARGE. With a snapshot also as
+        Resume.
         """
 
     @_abc_1.abstractmethod
@@ -121,11 +137,17 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _run_service_pb2.ResumeRequest,
         context: _aio.ServicerContext[_run_service_pb2.ResumeRequest, _abc.AsyncIterator[_run_service_pb2.ResumeResponse]],
     ) -> _abc.AsyncIterator[_run_service_pb2.ResumeResponse]:
-        """Answers the only pending pause of a suspended thread, or continues a stateless run from its snapshot. Short for Decide with one
-        `value_json`. Where anything but exactly one pause waits: ARGUMENT_INVALID, with `approval_ids`.
+        """Answers the only pending pause of a suspended thread. Short for Decide with one `value_json`. Where anything but exactly one pause
+        waits: ARGUMENT_INVALID, with `approval_ids`.
 
-        Refused with: what Decide is refused with; a snapshot that this server did not seal, or whose app has changed too much, is
-        RESUME_INVALID.
+        With a snapshot it continues a stateless run: a suspended one with the answer to its only pause, a failed one from the step where
+        it stopped, as Retry does. What was finished is not run again, and idempotency keys stay the same. The run is stateless again,
+        with a new snapshot where it pauses or fails again. A snapshot can be continued more than once; each time is a run of its own
+        from there.
+
+        Refused with: what Decide is refused with. With a snapshot: RESUME_INVALID where this server's keys do not open it for this caller
+        (nothing more is said), where its app no longer has a node that the run waits at, or where an answer comes for a failed run;
+        APP_NOT_FOUND where its app is no longer served.
         """
 
     @_abc_1.abstractmethod

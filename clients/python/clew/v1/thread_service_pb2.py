@@ -24,12 +24,14 @@ _sym_db = _symbol_database.Default()
 
 from clew.v1 import checkpoint_pb2 as clew_dot_v1_dot_checkpoint__pb2
 from clew.v1 import message_pb2 as clew_dot_v1_dot_message__pb2
+from clew.v1 import run_pb2 as clew_dot_v1_dot_run__pb2
 from clew.v1 import thread_pb2 as clew_dot_v1_dot_thread__pb2
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
+from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63lew/v1/thread_service.proto\x12\x07\x63lew.v1\x1a\x18\x63lew/v1/checkpoint.proto\x1a\x15\x63lew/v1/message.proto\x1a\x14\x63lew/v1/thread.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/field_mask.proto\"/\n\x10GetThreadRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\"<\n\x11GetThreadResponse\x12\'\n\x06thread\x18\x01 \x01(\x0b\x32\x0f.clew.v1.ThreadR\x06thread\"\xba\x02\n\x12ListThreadsRequest\x12\x1b\n\tpage_size\x18\x01 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x02 \x01(\tR\tpageToken\x12\x17\n\x07user_id\x18\x03 \x01(\tR\x06userId\x12\x10\n\x03\x61pp\x18\x04 \x01(\tR\x03\x61pp\x12\x31\n\x06status\x18\x05 \x01(\x0e\x32\x19.clew.v1.CheckpointStatusR\x06status\x12!\n\x0cmetadata_key\x18\x06 \x01(\tR\x0bmetadataKey\x12%\n\x0emetadata_value\x18\x07 \x01(\tR\rmetadataValue\x12\x14\n\x05query\x18\x08 \x01(\tR\x05query\x12*\n\x05order\x18\t \x01(\x0e\x32\x14.clew.v1.ThreadOrderR\x05order\"h\n\x13ListThreadsResponse\x12)\n\x07threads\x18\x01 \x03(\x0b\x32\x0f.clew.v1.ThreadR\x07threads\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xab\x02\n\x13UpdateThreadRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12#\n\rmetadata_json\x18\x03 \x01(\tR\x0cmetadataJson\x12\x17\n\x07user_id\x18\x04 \x01(\tR\x06userId\x12\x10\n\x03\x61pp\x18\x05 \x01(\tR\x03\x61pp\x12;\n\x0bupdate_mask\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskR\nupdateMask\x12#\n\rallow_missing\x18\x07 \x01(\x08R\x0c\x61llowMissing\x12\x12\n\x04\x65tag\x18\x08 \x01(\tR\x04\x65tag\x12\x1d\n\nrequest_id\x18\t \x01(\tR\trequestId\"?\n\x14UpdateThreadResponse\x12\'\n\x06thread\x18\x01 \x01(\x0b\x32\x0f.clew.v1.ThreadR\x06thread\"\xe3\x01\n\x11\x43opyThreadRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12(\n\x10target_thread_id\x18\x02 \x01(\tR\x0etargetThreadId\x12#\n\rcheckpoint_id\x18\x03 \x01(\tR\x0c\x63heckpointId\x12\x1d\n\nrequest_id\x18\x04 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x05 \x01(\x03H\x00R\x0f\x65xpectedVersion\x88\x01\x01\x42\x13\n\x11_expected_version\"=\n\x12\x43opyThreadResponse\x12\'\n\x06thread\x18\x01 \x01(\x0b\x32\x0f.clew.v1.ThreadR\x06thread\"\x96\x01\n\x13\x44\x65leteThreadRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1d\n\nrequest_id\x18\x02 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x03 \x01(\x03H\x00R\x0f\x65xpectedVersion\x88\x01\x01\x42\x13\n\x11_expected_version\"0\n\x14\x44\x65leteThreadResponse\x12\x18\n\x07\x65xisted\x18\x01 \x01(\x08R\x07\x65xisted\"S\n\x0fGetStateRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12#\n\rcheckpoint_id\x18\x02 \x01(\tR\x0c\x63heckpointId\"p\n\x10GetStateResponse\x12\x1d\n\nstate_json\x18\x01 \x01(\x0cR\tstateJson\x12\x18\n\x07version\x18\x02 \x01(\x03R\x07version\x12#\n\rcheckpoint_id\x18\x03 \x01(\tR\x0c\x63heckpointId\"\xc8\x01\n\x13ListMessagesRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1b\n\tpage_size\x18\x02 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x03 \x01(\tR\tpageToken\x12+\n\x05order\x18\x04 \x01(\x0e\x32\x15.clew.v1.MessageOrderR\x05order\x12+\n\x11include_reasoning\x18\x05 \x01(\x08R\x10includeReasoning\"\x86\x01\n\x14ListMessagesResponse\x12,\n\x08messages\x18\x01 \x03(\x0b\x32\x10.clew.v1.MessageR\x08messages\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x18\n\x07version\x18\x03 \x01(\x03R\x07version\"|\n\x11GetMessageRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1d\n\nmessage_id\x18\x02 \x01(\tR\tmessageId\x12+\n\x11include_reasoning\x18\x03 \x01(\x08R\x10includeReasoning\"Z\n\x12GetMessageResponse\x12*\n\x07message\x18\x01 \x01(\x0b\x32\x10.clew.v1.MessageR\x07message\x12\x18\n\x07version\x18\x02 \x01(\x03R\x07version*g\n\x0bThreadOrder\x12\x1c\n\x18THREAD_ORDER_UNSPECIFIED\x10\x00\x12\x1c\n\x18THREAD_ORDER_CREATE_TIME\x10\x01\x12\x1c\n\x18THREAD_ORDER_UPDATE_TIME\x10\x02*m\n\x0cMessageOrder\x12\x1d\n\x19MESSAGE_ORDER_UNSPECIFIED\x10\x00\x12\x1e\n\x1aMESSAGE_ORDER_OLDEST_FIRST\x10\x01\x12\x1e\n\x1aMESSAGE_ORDER_NEWEST_FIRST\x10\x02\x32\xff\x06\n\rThreadService\x12\x63\n\tGetThread\x12\x19.clew.v1.GetThreadRequest\x1a\x1a.clew.v1.GetThreadResponse\"\x1f\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/threads/{thread_id}\x12]\n\x0bListThreads\x12\x1b.clew.v1.ListThreadsRequest\x1a\x1c.clew.v1.ListThreadsResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\x0b/v1/threads\x12o\n\x0cUpdateThread\x12\x1c.clew.v1.UpdateThreadRequest\x1a\x1d.clew.v1.UpdateThreadResponse\"\"\x82\xd3\xe4\x93\x02\x1c\x32\x17/v1/threads/{thread_id}:\x01*\x12n\n\nCopyThread\x12\x1a.clew.v1.CopyThreadRequest\x1a\x1b.clew.v1.CopyThreadResponse\"\'\x82\xd3\xe4\x93\x02!\"\x1c/v1/threads/{thread_id}:copy:\x01*\x12l\n\x0c\x44\x65leteThread\x12\x1c.clew.v1.DeleteThreadRequest\x1a\x1d.clew.v1.DeleteThreadResponse\"\x1f\x82\xd3\xe4\x93\x02\x19*\x17/v1/threads/{thread_id}\x12\x66\n\x08GetState\x12\x18.clew.v1.GetStateRequest\x1a\x19.clew.v1.GetStateResponse\"%\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/threads/{thread_id}/state\x12u\n\x0cListMessages\x12\x1c.clew.v1.ListMessagesRequest\x1a\x1d.clew.v1.ListMessagesResponse\"(\x82\xd3\xe4\x93\x02\"\x12 /v1/threads/{thread_id}/messages\x12|\n\nGetMessage\x12\x1a.clew.v1.GetMessageRequest\x1a\x1b.clew.v1.GetMessageResponse\"5\x82\xd3\xe4\x93\x02/\x12-/v1/threads/{thread_id}/messages/{message_id}b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x63lew/v1/thread_service.proto\x12\x07\x63lew.v1\x1a\x18\x63lew/v1/checkpoint.proto\x1a\x15\x63lew/v1/message.proto\x1a\x11\x63lew/v1/run.proto\x1a\x14\x63lew/v1/thread.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\"/\n\x10GetThreadRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\"<\n\x11GetThreadResponse\x12\'\n\x06thread\x18\x01 \x01(\x0b\x32\x0f.clew.v1.ThreadR\x06thread\"\xba\x02\n\x12ListThreadsRequest\x12\x1b\n\tpage_size\x18\x01 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x02 \x01(\tR\tpageToken\x12\x17\n\x07user_id\x18\x03 \x01(\tR\x06userId\x12\x10\n\x03\x61pp\x18\x04 \x01(\tR\x03\x61pp\x12\x31\n\x06status\x18\x05 \x01(\x0e\x32\x19.clew.v1.CheckpointStatusR\x06status\x12!\n\x0cmetadata_key\x18\x06 \x01(\tR\x0bmetadataKey\x12%\n\x0emetadata_value\x18\x07 \x01(\tR\rmetadataValue\x12\x14\n\x05query\x18\x08 \x01(\tR\x05query\x12*\n\x05order\x18\t \x01(\x0e\x32\x14.clew.v1.ThreadOrderR\x05order\"h\n\x13ListThreadsResponse\x12)\n\x07threads\x18\x01 \x03(\x0b\x32\x0f.clew.v1.ThreadR\x07threads\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xab\x02\n\x13UpdateThreadRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12#\n\rmetadata_json\x18\x03 \x01(\tR\x0cmetadataJson\x12\x17\n\x07user_id\x18\x04 \x01(\tR\x06userId\x12\x10\n\x03\x61pp\x18\x05 \x01(\tR\x03\x61pp\x12;\n\x0bupdate_mask\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskR\nupdateMask\x12#\n\rallow_missing\x18\x07 \x01(\x08R\x0c\x61llowMissing\x12\x12\n\x04\x65tag\x18\x08 \x01(\tR\x04\x65tag\x12\x1d\n\nrequest_id\x18\t \x01(\tR\trequestId\"?\n\x14UpdateThreadResponse\x12\'\n\x06thread\x18\x01 \x01(\x0b\x32\x0f.clew.v1.ThreadR\x06thread\"\xe3\x01\n\x11\x43opyThreadRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12(\n\x10target_thread_id\x18\x02 \x01(\tR\x0etargetThreadId\x12#\n\rcheckpoint_id\x18\x03 \x01(\tR\x0c\x63heckpointId\x12\x1d\n\nrequest_id\x18\x04 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x05 \x01(\x03H\x00R\x0f\x65xpectedVersion\x88\x01\x01\x42\x13\n\x11_expected_version\"=\n\x12\x43opyThreadResponse\x12\'\n\x06thread\x18\x01 \x01(\x0b\x32\x0f.clew.v1.ThreadR\x06thread\"\x96\x01\n\x13\x44\x65leteThreadRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1d\n\nrequest_id\x18\x02 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x03 \x01(\x03H\x00R\x0f\x65xpectedVersion\x88\x01\x01\x42\x13\n\x11_expected_version\"0\n\x14\x44\x65leteThreadResponse\x12\x18\n\x07\x65xisted\x18\x01 \x01(\x08R\x07\x65xisted\"S\n\x0fGetStateRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12#\n\rcheckpoint_id\x18\x02 \x01(\tR\x0c\x63heckpointId\"p\n\x10GetStateResponse\x12\x1d\n\nstate_json\x18\x01 \x01(\x0cR\tstateJson\x12\x18\n\x07version\x18\x02 \x01(\x03R\x07version\x12#\n\rcheckpoint_id\x18\x03 \x01(\tR\x0c\x63heckpointId\"\xb8\x04\n\x12UpdateStateRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12?\n\x07replace\x18\x02 \x01(\x0b\x32#.clew.v1.UpdateStateRequest.ReplaceH\x00R\x07replace\x12\x39\n\x05merge\x18\x03 \x01(\x0b\x32!.clew.v1.UpdateStateRequest.MergeH\x00R\x05merge\x12\x10\n\x03\x61pp\x18\x04 \x01(\tR\x03\x61pp\x12\x1d\n\nrequest_id\x18\x05 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x06 \x01(\x03H\x01R\x0f\x65xpectedVersion\x88\x01\x01\x12,\n\x07on_busy\x18\x07 \x01(\x0e\x32\x13.clew.v1.BusyPolicyR\x06onBusy\x12<\n\x0c\x62usy_timeout\x18\x08 \x01(\x0b\x32\x19.google.protobuf.DurationR\x0b\x62usyTimeout\x12\x14\n\x05\x61\x63tor\x18\t \x01(\tR\x05\x61\x63tor\x12\x14\n\x05\x66orce\x18\n \x01(\x08R\x05\x66orce\x1a(\n\x07Replace\x12\x1d\n\nstate_json\x18\x01 \x01(\x0cR\tstateJson\x1aG\n\x05Merge\x12\x1d\n\nstate_json\x18\x01 \x01(\x0cR\tstateJson\x12\x1f\n\x0bremove_keys\x18\x02 \x03(\tR\nremoveKeysB\x08\n\x06\x63hangeB\x13\n\x11_expected_version\"J\n\x13UpdateStateResponse\x12\x33\n\ncheckpoint\x18\x01 \x01(\x0b\x32\x13.clew.v1.CheckpointR\ncheckpoint\"\xac\x02\n\x11\x43learStateRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1d\n\nrequest_id\x18\x02 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x03 \x01(\x03H\x00R\x0f\x65xpectedVersion\x88\x01\x01\x12,\n\x07on_busy\x18\x04 \x01(\x0e\x32\x13.clew.v1.BusyPolicyR\x06onBusy\x12<\n\x0c\x62usy_timeout\x18\x05 \x01(\x0b\x32\x19.google.protobuf.DurationR\x0b\x62usyTimeout\x12\x14\n\x05\x61\x63tor\x18\x06 \x01(\tR\x05\x61\x63tor\x12\x14\n\x05\x66orce\x18\x07 \x01(\x08R\x05\x66orceB\x13\n\x11_expected_version\"I\n\x12\x43learStateResponse\x12\x33\n\ncheckpoint\x18\x01 \x01(\x0b\x32\x13.clew.v1.CheckpointR\ncheckpoint\"\xe0\x01\n\x13ListMessagesRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1b\n\tpage_size\x18\x02 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x03 \x01(\tR\tpageToken\x12+\n\x05order\x18\x04 \x01(\x0e\x32\x15.clew.v1.MessageOrderR\x05order\x12+\n\x11include_reasoning\x18\x05 \x01(\x08R\x10includeReasoning\x12\x16\n\x06search\x18\x06 \x01(\tR\x06search\"\x86\x01\n\x14ListMessagesResponse\x12,\n\x08messages\x18\x01 \x03(\x0b\x32\x10.clew.v1.MessageR\x08messages\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x18\n\x07version\x18\x03 \x01(\x03R\x07version\"|\n\x11GetMessageRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1d\n\nmessage_id\x18\x02 \x01(\tR\tmessageId\x12+\n\x11include_reasoning\x18\x03 \x01(\x08R\x10includeReasoning\"Z\n\x12GetMessageResponse\x12*\n\x07message\x18\x01 \x01(\x0b\x32\x10.clew.v1.MessageR\x07message\x12\x18\n\x07version\x18\x02 \x01(\x03R\x07version\"\xf3\x02\n\x15\x41ppendMessagesRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12/\n\x08messages\x18\x02 \x03(\x0b\x32\x13.clew.v1.NewMessageR\x08messages\x12\x10\n\x03\x61pp\x18\x03 \x01(\tR\x03\x61pp\x12\x1d\n\nrequest_id\x18\x04 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x05 \x01(\x03H\x00R\x0f\x65xpectedVersion\x88\x01\x01\x12,\n\x07on_busy\x18\x06 \x01(\x0e\x32\x13.clew.v1.BusyPolicyR\x06onBusy\x12<\n\x0c\x62usy_timeout\x18\x07 \x01(\x0b\x32\x19.google.protobuf.DurationR\x0b\x62usyTimeout\x12\x14\n\x05\x61\x63tor\x18\x08 \x01(\tR\x05\x61\x63tor\x12\x14\n\x05\x66orce\x18\t \x01(\x08R\x05\x66orceB\x13\n\x11_expected_version\"n\n\x16\x41ppendMessagesResponse\x12\x33\n\ncheckpoint\x18\x01 \x01(\x0b\x32\x13.clew.v1.CheckpointR\ncheckpoint\x12\x1f\n\x0bmessage_ids\x18\x02 \x03(\tR\nmessageIds\"\xb3\x03\n\x14UpdateMessageRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1d\n\nmessage_id\x18\x02 \x01(\tR\tmessageId\x12\'\n\x07\x63ontent\x18\x03 \x03(\x0b\x32\r.clew.v1.PartR\x07\x63ontent\x12(\n\rmetadata_json\x18\x04 \x01(\tH\x00R\x0cmetadataJson\x88\x01\x01\x12\x1d\n\nrequest_id\x18\x05 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x06 \x01(\x03H\x01R\x0f\x65xpectedVersion\x88\x01\x01\x12,\n\x07on_busy\x18\x07 \x01(\x0e\x32\x13.clew.v1.BusyPolicyR\x06onBusy\x12<\n\x0c\x62usy_timeout\x18\x08 \x01(\x0b\x32\x19.google.protobuf.DurationR\x0b\x62usyTimeout\x12\x14\n\x05\x61\x63tor\x18\t \x01(\tR\x05\x61\x63tor\x12\x14\n\x05\x66orce\x18\n \x01(\x08R\x05\x66orceB\x10\n\x0e_metadata_jsonB\x13\n\x11_expected_version\"L\n\x15UpdateMessageResponse\x12\x33\n\ncheckpoint\x18\x01 \x01(\x0b\x32\x13.clew.v1.CheckpointR\ncheckpoint\"\xce\x02\n\x14\x44\x65leteMessageRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1d\n\nmessage_id\x18\x02 \x01(\tR\tmessageId\x12\x1d\n\nrequest_id\x18\x03 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x04 \x01(\x03H\x00R\x0f\x65xpectedVersion\x88\x01\x01\x12,\n\x07on_busy\x18\x05 \x01(\x0e\x32\x13.clew.v1.BusyPolicyR\x06onBusy\x12<\n\x0c\x62usy_timeout\x18\x06 \x01(\x0b\x32\x19.google.protobuf.DurationR\x0b\x62usyTimeout\x12\x14\n\x05\x61\x63tor\x18\x07 \x01(\tR\x05\x61\x63tor\x12\x14\n\x05\x66orce\x18\x08 \x01(\x08R\x05\x66orceB\x13\n\x11_expected_version\"m\n\x15\x44\x65leteMessageResponse\x12\x33\n\ncheckpoint\x18\x01 \x01(\x0b\x32\x13.clew.v1.CheckpointR\ncheckpoint\x12\x1f\n\x0bmessage_ids\x18\x02 \x03(\tR\nmessageIds*g\n\x0bThreadOrder\x12\x1c\n\x18THREAD_ORDER_UNSPECIFIED\x10\x00\x12\x1c\n\x18THREAD_ORDER_CREATE_TIME\x10\x01\x12\x1c\n\x18THREAD_ORDER_UPDATE_TIME\x10\x02*m\n\x0cMessageOrder\x12\x1d\n\x19MESSAGE_ORDER_UNSPECIFIED\x10\x00\x12\x1e\n\x1aMESSAGE_ORDER_OLDEST_FIRST\x10\x01\x12\x1e\n\x1aMESSAGE_ORDER_NEWEST_FIRST\x10\x02\x32\xa3\x0c\n\rThreadService\x12\x63\n\tGetThread\x12\x19.clew.v1.GetThreadRequest\x1a\x1a.clew.v1.GetThreadResponse\"\x1f\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/threads/{thread_id}\x12]\n\x0bListThreads\x12\x1b.clew.v1.ListThreadsRequest\x1a\x1c.clew.v1.ListThreadsResponse\"\x13\x82\xd3\xe4\x93\x02\r\x12\x0b/v1/threads\x12o\n\x0cUpdateThread\x12\x1c.clew.v1.UpdateThreadRequest\x1a\x1d.clew.v1.UpdateThreadResponse\"\"\x82\xd3\xe4\x93\x02\x1c\x32\x17/v1/threads/{thread_id}:\x01*\x12n\n\nCopyThread\x12\x1a.clew.v1.CopyThreadRequest\x1a\x1b.clew.v1.CopyThreadResponse\"\'\x82\xd3\xe4\x93\x02!\"\x1c/v1/threads/{thread_id}:copy:\x01*\x12l\n\x0c\x44\x65leteThread\x12\x1c.clew.v1.DeleteThreadRequest\x1a\x1d.clew.v1.DeleteThreadResponse\"\x1f\x82\xd3\xe4\x93\x02\x19*\x17/v1/threads/{thread_id}\x12\x66\n\x08GetState\x12\x18.clew.v1.GetStateRequest\x1a\x19.clew.v1.GetStateResponse\"%\x82\xd3\xe4\x93\x02\x1f\x12\x1d/v1/threads/{thread_id}/state\x12\xa0\x01\n\x0bUpdateState\x12\x1b.clew.v1.UpdateStateRequest\x1a\x1c.clew.v1.UpdateStateResponse\"V\x82\xd3\xe4\x93\x02P\x1a\x1d/v1/threads/{thread_id}/state:\x07replaceZ&2\x1d/v1/threads/{thread_id}/state:\x05merge\x12l\n\nClearState\x12\x1a.clew.v1.ClearStateRequest\x1a\x1b.clew.v1.ClearStateResponse\"%\x82\xd3\xe4\x93\x02\x1f*\x1d/v1/threads/{thread_id}/state\x12u\n\x0cListMessages\x12\x1c.clew.v1.ListMessagesRequest\x1a\x1d.clew.v1.ListMessagesResponse\"(\x82\xd3\xe4\x93\x02\"\x12 /v1/threads/{thread_id}/messages\x12|\n\nGetMessage\x12\x1a.clew.v1.GetMessageRequest\x1a\x1b.clew.v1.GetMessageResponse\"5\x82\xd3\xe4\x93\x02/\x12-/v1/threads/{thread_id}/messages/{message_id}\x12~\n\x0e\x41ppendMessages\x12\x1e.clew.v1.AppendMessagesRequest\x1a\x1f.clew.v1.AppendMessagesResponse\"+\x82\xd3\xe4\x93\x02%\" /v1/threads/{thread_id}/messages:\x01*\x12\x88\x01\n\rUpdateMessage\x12\x1d.clew.v1.UpdateMessageRequest\x1a\x1e.clew.v1.UpdateMessageResponse\"8\x82\xd3\xe4\x93\x02\x32\x32-/v1/threads/{thread_id}/messages/{message_id}:\x01*\x12\x85\x01\n\rDeleteMessage\x12\x1d.clew.v1.DeleteMessageRequest\x1a\x1e.clew.v1.DeleteMessageResponse\"5\x82\xd3\xe4\x93\x02/*-/v1/threads/{thread_id}/messages/{message_id}b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -48,46 +50,80 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_THREADSERVICE'].methods_by_name['DeleteThread']._serialized_options = b'\202\323\344\223\002\031*\027/v1/threads/{thread_id}'
   _globals['_THREADSERVICE'].methods_by_name['GetState']._loaded_options = None
   _globals['_THREADSERVICE'].methods_by_name['GetState']._serialized_options = b'\202\323\344\223\002\037\022\035/v1/threads/{thread_id}/state'
+  _globals['_THREADSERVICE'].methods_by_name['UpdateState']._loaded_options = None
+  _globals['_THREADSERVICE'].methods_by_name['UpdateState']._serialized_options = b'\202\323\344\223\002P\032\035/v1/threads/{thread_id}/state:\007replaceZ&2\035/v1/threads/{thread_id}/state:\005merge'
+  _globals['_THREADSERVICE'].methods_by_name['ClearState']._loaded_options = None
+  _globals['_THREADSERVICE'].methods_by_name['ClearState']._serialized_options = b'\202\323\344\223\002\037*\035/v1/threads/{thread_id}/state'
   _globals['_THREADSERVICE'].methods_by_name['ListMessages']._loaded_options = None
   _globals['_THREADSERVICE'].methods_by_name['ListMessages']._serialized_options = b'\202\323\344\223\002\"\022 /v1/threads/{thread_id}/messages'
   _globals['_THREADSERVICE'].methods_by_name['GetMessage']._loaded_options = None
   _globals['_THREADSERVICE'].methods_by_name['GetMessage']._serialized_options = b'\202\323\344\223\002/\022-/v1/threads/{thread_id}/messages/{message_id}'
-  _globals['_THREADORDER']._serialized_start=2330
-  _globals['_THREADORDER']._serialized_end=2433
-  _globals['_MESSAGEORDER']._serialized_start=2435
-  _globals['_MESSAGEORDER']._serialized_end=2544
-  _globals['_GETTHREADREQUEST']._serialized_start=176
-  _globals['_GETTHREADREQUEST']._serialized_end=223
-  _globals['_GETTHREADRESPONSE']._serialized_start=225
-  _globals['_GETTHREADRESPONSE']._serialized_end=285
-  _globals['_LISTTHREADSREQUEST']._serialized_start=288
-  _globals['_LISTTHREADSREQUEST']._serialized_end=602
-  _globals['_LISTTHREADSRESPONSE']._serialized_start=604
-  _globals['_LISTTHREADSRESPONSE']._serialized_end=708
-  _globals['_UPDATETHREADREQUEST']._serialized_start=711
-  _globals['_UPDATETHREADREQUEST']._serialized_end=1010
-  _globals['_UPDATETHREADRESPONSE']._serialized_start=1012
-  _globals['_UPDATETHREADRESPONSE']._serialized_end=1075
-  _globals['_COPYTHREADREQUEST']._serialized_start=1078
-  _globals['_COPYTHREADREQUEST']._serialized_end=1305
-  _globals['_COPYTHREADRESPONSE']._serialized_start=1307
-  _globals['_COPYTHREADRESPONSE']._serialized_end=1368
-  _globals['_DELETETHREADREQUEST']._serialized_start=1371
-  _globals['_DELETETHREADREQUEST']._serialized_end=1521
-  _globals['_DELETETHREADRESPONSE']._serialized_start=1523
-  _globals['_DELETETHREADRESPONSE']._serialized_end=1571
-  _globals['_GETSTATEREQUEST']._serialized_start=1573
-  _globals['_GETSTATEREQUEST']._serialized_end=1656
-  _globals['_GETSTATERESPONSE']._serialized_start=1658
-  _globals['_GETSTATERESPONSE']._serialized_end=1770
-  _globals['_LISTMESSAGESREQUEST']._serialized_start=1773
-  _globals['_LISTMESSAGESREQUEST']._serialized_end=1973
-  _globals['_LISTMESSAGESRESPONSE']._serialized_start=1976
-  _globals['_LISTMESSAGESRESPONSE']._serialized_end=2110
-  _globals['_GETMESSAGEREQUEST']._serialized_start=2112
-  _globals['_GETMESSAGEREQUEST']._serialized_end=2236
-  _globals['_GETMESSAGERESPONSE']._serialized_start=2238
-  _globals['_GETMESSAGERESPONSE']._serialized_end=2328
-  _globals['_THREADSERVICE']._serialized_start=2547
-  _globals['_THREADSERVICE']._serialized_end=3442
+  _globals['_THREADSERVICE'].methods_by_name['AppendMessages']._loaded_options = None
+  _globals['_THREADSERVICE'].methods_by_name['AppendMessages']._serialized_options = b'\202\323\344\223\002%\" /v1/threads/{thread_id}/messages:\001*'
+  _globals['_THREADSERVICE'].methods_by_name['UpdateMessage']._loaded_options = None
+  _globals['_THREADSERVICE'].methods_by_name['UpdateMessage']._serialized_options = b'\202\323\344\223\00222-/v1/threads/{thread_id}/messages/{message_id}:\001*'
+  _globals['_THREADSERVICE'].methods_by_name['DeleteMessage']._loaded_options = None
+  _globals['_THREADSERVICE'].methods_by_name['DeleteMessage']._serialized_options = b'\202\323\344\223\002/*-/v1/threads/{thread_id}/messages/{message_id}'
+  _globals['_THREADORDER']._serialized_start=4880
+  _globals['_THREADORDER']._serialized_end=4983
+  _globals['_MESSAGEORDER']._serialized_start=4985
+  _globals['_MESSAGEORDER']._serialized_end=5094
+  _globals['_GETTHREADREQUEST']._serialized_start=227
+  _globals['_GETTHREADREQUEST']._serialized_end=274
+  _globals['_GETTHREADRESPONSE']._serialized_start=276
+  _globals['_GETTHREADRESPONSE']._serialized_end=336
+  _globals['_LISTTHREADSREQUEST']._serialized_start=339
+  _globals['_LISTTHREADSREQUEST']._serialized_end=653
+  _globals['_LISTTHREADSRESPONSE']._serialized_start=655
+  _globals['_LISTTHREADSRESPONSE']._serialized_end=759
+  _globals['_UPDATETHREADREQUEST']._serialized_start=762
+  _globals['_UPDATETHREADREQUEST']._serialized_end=1061
+  _globals['_UPDATETHREADRESPONSE']._serialized_start=1063
+  _globals['_UPDATETHREADRESPONSE']._serialized_end=1126
+  _globals['_COPYTHREADREQUEST']._serialized_start=1129
+  _globals['_COPYTHREADREQUEST']._serialized_end=1356
+  _globals['_COPYTHREADRESPONSE']._serialized_start=1358
+  _globals['_COPYTHREADRESPONSE']._serialized_end=1419
+  _globals['_DELETETHREADREQUEST']._serialized_start=1422
+  _globals['_DELETETHREADREQUEST']._serialized_end=1572
+  _globals['_DELETETHREADRESPONSE']._serialized_start=1574
+  _globals['_DELETETHREADRESPONSE']._serialized_end=1622
+  _globals['_GETSTATEREQUEST']._serialized_start=1624
+  _globals['_GETSTATEREQUEST']._serialized_end=1707
+  _globals['_GETSTATERESPONSE']._serialized_start=1709
+  _globals['_GETSTATERESPONSE']._serialized_end=1821
+  _globals['_UPDATESTATEREQUEST']._serialized_start=1824
+  _globals['_UPDATESTATEREQUEST']._serialized_end=2392
+  _globals['_UPDATESTATEREQUEST_REPLACE']._serialized_start=2248
+  _globals['_UPDATESTATEREQUEST_REPLACE']._serialized_end=2288
+  _globals['_UPDATESTATEREQUEST_MERGE']._serialized_start=2290
+  _globals['_UPDATESTATEREQUEST_MERGE']._serialized_end=2361
+  _globals['_UPDATESTATERESPONSE']._serialized_start=2394
+  _globals['_UPDATESTATERESPONSE']._serialized_end=2468
+  _globals['_CLEARSTATEREQUEST']._serialized_start=2471
+  _globals['_CLEARSTATEREQUEST']._serialized_end=2771
+  _globals['_CLEARSTATERESPONSE']._serialized_start=2773
+  _globals['_CLEARSTATERESPONSE']._serialized_end=2846
+  _globals['_LISTMESSAGESREQUEST']._serialized_start=2849
+  _globals['_LISTMESSAGESREQUEST']._serialized_end=3073
+  _globals['_LISTMESSAGESRESPONSE']._serialized_start=3076
+  _globals['_LISTMESSAGESRESPONSE']._serialized_end=3210
+  _globals['_GETMESSAGEREQUEST']._serialized_start=3212
+  _globals['_GETMESSAGEREQUEST']._serialized_end=3336
+  _globals['_GETMESSAGERESPONSE']._serialized_start=3338
+  _globals['_GETMESSAGERESPONSE']._serialized_end=3428
+  _globals['_APPENDMESSAGESREQUEST']._serialized_start=3431
+  _globals['_APPENDMESSAGESREQUEST']._serialized_end=3802
+  _globals['_APPENDMESSAGESRESPONSE']._serialized_start=3804
+  _globals['_APPENDMESSAGESRESPONSE']._serialized_end=3914
+  _globals['_UPDATEMESSAGEREQUEST']._serialized_start=3917
+  _globals['_UPDATEMESSAGEREQUEST']._serialized_end=4352
+  _globals['_UPDATEMESSAGERESPONSE']._serialized_start=4354
+  _globals['_UPDATEMESSAGERESPONSE']._serialized_end=4430
+  _globals['_DELETEMESSAGEREQUEST']._serialized_start=4433
+  _globals['_DELETEMESSAGEREQUEST']._serialized_end=4767
+  _globals['_DELETEMESSAGERESPONSE']._serialized_start=4769
+  _globals['_DELETEMESSAGERESPONSE']._serialized_end=4878
+  _globals['_THREADSERVICE']._serialized_start=5097
+  _globals['_THREADSERVICE']._serialized_end=6668
 # @@protoc_insertion_point(module_scope)

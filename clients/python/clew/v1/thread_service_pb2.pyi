@@ -5,9 +5,11 @@ isort:skip_file
 
 from clew.v1 import checkpoint_pb2 as _checkpoint_pb2
 from clew.v1 import message_pb2 as _message_pb2
+from clew.v1 import run_pb2 as _run_pb2
 from clew.v1 import thread_pb2 as _thread_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
@@ -458,6 +460,221 @@ class GetStateResponse(_message.Message):
 Global___GetStateResponse: _TypeAlias = GetStateResponse  # noqa: Y015
 
 @_typing.final
+class UpdateStateRequest(_message.Message):
+    """What to make of a thread's state."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class Replace(_message.Message):
+        """The state as a whole."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        STATE_JSON_FIELD_NUMBER: _builtins.int
+        state_json: _builtins.bytes
+        """A JSON object; see SendRequest.state_json. Empty: `{}`."""
+        def __init__(
+            self,
+            *,
+            state_json: _builtins.bytes = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["state_json", b"state_json"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class Merge(_message.Message):
+        """Changes to the state; what they do not name stays."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        STATE_JSON_FIELD_NUMBER: _builtins.int
+        REMOVE_KEYS_FIELD_NUMBER: _builtins.int
+        state_json: _builtins.bytes
+        """A JSON object whose top-level values replace those of the state, each whole; null is a value. Empty: none."""
+        @_builtins.property
+        def remove_keys(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+            """Top-level keys to remove, none of which may be in `state_json`. A key that is not there is no error."""
+
+        def __init__(
+            self,
+            *,
+            state_json: _builtins.bytes = ...,
+            remove_keys: _abc.Iterable[_builtins.str] | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["remove_keys", b"remove_keys", "state_json", b"state_json"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    THREAD_ID_FIELD_NUMBER: _builtins.int
+    REPLACE_FIELD_NUMBER: _builtins.int
+    MERGE_FIELD_NUMBER: _builtins.int
+    APP_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    ON_BUSY_FIELD_NUMBER: _builtins.int
+    BUSY_TIMEOUT_FIELD_NUMBER: _builtins.int
+    ACTOR_FIELD_NUMBER: _builtins.int
+    FORCE_FIELD_NUMBER: _builtins.int
+    thread_id: _builtins.str
+    """The thread. Required."""
+    app: _builtins.str
+    """As in UpdateThreadRequest."""
+    request_id: _builtins.str
+    """As in SendRequest."""
+    expected_version: _builtins.int
+    """As in SendRequest."""
+    on_busy: _run_pb2.BusyPolicy.ValueType
+    """What to do while a run or write holds the thread. Unspecified: the server's default, which is to wait."""
+    actor: _builtins.str
+    """On whose behalf, as in RunOptions."""
+    force: _builtins.bool
+    """Write to a thread that waits for decisions, too. Its approvals stay as they are."""
+    @_builtins.property
+    def replace(self) -> Global___UpdateStateRequest.Replace:
+        """The state is this and nothing else."""
+
+    @_builtins.property
+    def merge(self) -> Global___UpdateStateRequest.Merge:
+        """The state as it is, with these changes."""
+
+    @_builtins.property
+    def busy_timeout(self) -> _duration_pb2.Duration:
+        """How long to wait, as in RunOptions."""
+
+    def __init__(
+        self,
+        *,
+        thread_id: _builtins.str = ...,
+        replace: Global___UpdateStateRequest.Replace | None = ...,
+        merge: Global___UpdateStateRequest.Merge | None = ...,
+        app: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        expected_version: _builtins.int | None = ...,
+        on_busy: _run_pb2.BusyPolicy.ValueType = ...,
+        busy_timeout: _duration_pb2.Duration | None = ...,
+        actor: _builtins.str = ...,
+        force: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "busy_timeout", b"busy_timeout", "change", b"change", "expected_version", b"expected_version", "merge", b"merge", "replace", b"replace"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "app", b"app", "busy_timeout", b"busy_timeout", "change", b"change", "expected_version", b"expected_version", "force", b"force", "merge", b"merge", "on_busy", b"on_busy", "replace", b"replace", "request_id", b"request_id", "thread_id", b"thread_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
+    _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
+    _WhichOneofReturnType_change: _TypeAlias = _typing.Literal["replace", "merge"]  # noqa: Y015
+    _WhichOneofArgType_change: _TypeAlias = _typing.Literal["change", b"change"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_change) -> _WhichOneofReturnType_change | None: ...
+
+Global___UpdateStateRequest: _TypeAlias = UpdateStateRequest  # noqa: Y015
+
+@_typing.final
+class UpdateStateResponse(_message.Message):
+    """What was written."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHECKPOINT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def checkpoint(self) -> _checkpoint_pb2.Checkpoint:
+        """The new head."""
+
+    def __init__(
+        self,
+        *,
+        checkpoint: _checkpoint_pb2.Checkpoint | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UpdateStateResponse: _TypeAlias = UpdateStateResponse  # noqa: Y015
+
+@_typing.final
+class ClearStateRequest(_message.Message):
+    """Whose state to clear."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    THREAD_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    ON_BUSY_FIELD_NUMBER: _builtins.int
+    BUSY_TIMEOUT_FIELD_NUMBER: _builtins.int
+    ACTOR_FIELD_NUMBER: _builtins.int
+    FORCE_FIELD_NUMBER: _builtins.int
+    thread_id: _builtins.str
+    """The thread. Required."""
+    request_id: _builtins.str
+    """As in SendRequest."""
+    expected_version: _builtins.int
+    """As in SendRequest."""
+    on_busy: _run_pb2.BusyPolicy.ValueType
+    """What to do while a run or write holds the thread. Unspecified: the server's default, which is to wait."""
+    actor: _builtins.str
+    """On whose behalf, as in RunOptions."""
+    force: _builtins.bool
+    """Write to a thread that waits for decisions, too. Its approvals stay as they are."""
+    @_builtins.property
+    def busy_timeout(self) -> _duration_pb2.Duration:
+        """How long to wait, as in RunOptions."""
+
+    def __init__(
+        self,
+        *,
+        thread_id: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        expected_version: _builtins.int | None = ...,
+        on_busy: _run_pb2.BusyPolicy.ValueType = ...,
+        busy_timeout: _duration_pb2.Duration | None = ...,
+        actor: _builtins.str = ...,
+        force: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "busy_timeout", b"busy_timeout", "expected_version", b"expected_version"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "busy_timeout", b"busy_timeout", "expected_version", b"expected_version", "force", b"force", "on_busy", b"on_busy", "request_id", b"request_id", "thread_id", b"thread_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
+    _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
+
+Global___ClearStateRequest: _TypeAlias = ClearStateRequest  # noqa: Y015
+
+@_typing.final
+class ClearStateResponse(_message.Message):
+    """What was written."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHECKPOINT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def checkpoint(self) -> _checkpoint_pb2.Checkpoint:
+        """The new head."""
+
+    def __init__(
+        self,
+        *,
+        checkpoint: _checkpoint_pb2.Checkpoint | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ClearStateResponse: _TypeAlias = ClearStateResponse  # noqa: Y015
+
+@_typing.final
 class ListMessagesRequest(_message.Message):
     """Which messages to list."""
 
@@ -468,6 +685,7 @@ class ListMessagesRequest(_message.Message):
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     ORDER_FIELD_NUMBER: _builtins.int
     INCLUDE_REASONING_FIELD_NUMBER: _builtins.int
+    SEARCH_FIELD_NUMBER: _builtins.int
     thread_id: _builtins.str
     """The thread. Required."""
     page_size: _builtins.int
@@ -478,6 +696,11 @@ class ListMessagesRequest(_message.Message):
     """The order. Unspecified: MESSAGE_ORDER_OLDEST_FIRST."""
     include_reasoning: _builtins.bool
     """Whether to give what models thought as well."""
+    search: _builtins.str
+    """Only messages that hold all of its words, in their text or that of a tool's result; up to 256 bytes. Case, accents and marks make
+    no difference, and no character stands for others; a character of Chinese or Japanese is a word. Without a word in it: none.
+    Empty: all messages.
+    """
     def __init__(
         self,
         *,
@@ -486,10 +709,11 @@ class ListMessagesRequest(_message.Message):
         page_token: _builtins.str = ...,
         order: Global___MessageOrder.ValueType = ...,
         include_reasoning: _builtins.bool = ...,
+        search: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["include_reasoning", b"include_reasoning", "order", b"order", "page_size", b"page_size", "page_token", b"page_token", "thread_id", b"thread_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["include_reasoning", b"include_reasoning", "order", b"order", "page_size", b"page_size", "page_token", b"page_token", "search", b"search", "thread_id", b"thread_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -584,3 +808,273 @@ class GetMessageResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetMessageResponse: _TypeAlias = GetMessageResponse  # noqa: Y015
+
+@_typing.final
+class AppendMessagesRequest(_message.Message):
+    """What to add."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    THREAD_ID_FIELD_NUMBER: _builtins.int
+    MESSAGES_FIELD_NUMBER: _builtins.int
+    APP_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    ON_BUSY_FIELD_NUMBER: _builtins.int
+    BUSY_TIMEOUT_FIELD_NUMBER: _builtins.int
+    ACTOR_FIELD_NUMBER: _builtins.int
+    FORCE_FIELD_NUMBER: _builtins.int
+    thread_id: _builtins.str
+    """The thread. Required."""
+    app: _builtins.str
+    """As in UpdateThreadRequest."""
+    request_id: _builtins.str
+    """As in SendRequest."""
+    expected_version: _builtins.int
+    """As in SendRequest."""
+    on_busy: _run_pb2.BusyPolicy.ValueType
+    """What to do while a run or write holds the thread. Unspecified: the server's default, which is to wait."""
+    actor: _builtins.str
+    """On whose behalf, as in RunOptions."""
+    force: _builtins.bool
+    """Write to a thread that waits for decisions, too. Its approvals stay as they are."""
+    @_builtins.property
+    def messages(self) -> _containers.RepeatedCompositeFieldContainer[_message_pb2.NewMessage]:
+        """In their order: 1 to 500, together up to 3.5 MiB."""
+
+    @_builtins.property
+    def busy_timeout(self) -> _duration_pb2.Duration:
+        """How long to wait, as in RunOptions."""
+
+    def __init__(
+        self,
+        *,
+        thread_id: _builtins.str = ...,
+        messages: _abc.Iterable[_message_pb2.NewMessage] | None = ...,
+        app: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        expected_version: _builtins.int | None = ...,
+        on_busy: _run_pb2.BusyPolicy.ValueType = ...,
+        busy_timeout: _duration_pb2.Duration | None = ...,
+        actor: _builtins.str = ...,
+        force: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "busy_timeout", b"busy_timeout", "expected_version", b"expected_version"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "app", b"app", "busy_timeout", b"busy_timeout", "expected_version", b"expected_version", "force", b"force", "messages", b"messages", "on_busy", b"on_busy", "request_id", b"request_id", "thread_id", b"thread_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
+    _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
+
+Global___AppendMessagesRequest: _TypeAlias = AppendMessagesRequest  # noqa: Y015
+
+@_typing.final
+class AppendMessagesResponse(_message.Message):
+    """What was added."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHECKPOINT_FIELD_NUMBER: _builtins.int
+    MESSAGE_IDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def checkpoint(self) -> _checkpoint_pb2.Checkpoint:
+        """The new head."""
+
+    @_builtins.property
+    def message_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The ids, in the order of the request."""
+
+    def __init__(
+        self,
+        *,
+        checkpoint: _checkpoint_pb2.Checkpoint | None = ...,
+        message_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint", "message_ids", b"message_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AppendMessagesResponse: _TypeAlias = AppendMessagesResponse  # noqa: Y015
+
+@_typing.final
+class UpdateMessageRequest(_message.Message):
+    """What to change in a message; at least one of `content` and `metadata_json`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    THREAD_ID_FIELD_NUMBER: _builtins.int
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    CONTENT_FIELD_NUMBER: _builtins.int
+    METADATA_JSON_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    ON_BUSY_FIELD_NUMBER: _builtins.int
+    BUSY_TIMEOUT_FIELD_NUMBER: _builtins.int
+    ACTOR_FIELD_NUMBER: _builtins.int
+    FORCE_FIELD_NUMBER: _builtins.int
+    thread_id: _builtins.str
+    """The thread. Required."""
+    message_id: _builtins.str
+    """The message. Required."""
+    metadata_json: _builtins.str
+    """The new metadata, which replaces the old whole, as in NewMessage; empty for none. Unset: as it was."""
+    request_id: _builtins.str
+    """As in SendRequest."""
+    expected_version: _builtins.int
+    """As in SendRequest."""
+    on_busy: _run_pb2.BusyPolicy.ValueType
+    """What to do while a run or write holds the thread. Unspecified: the server's default, which is to wait."""
+    actor: _builtins.str
+    """On whose behalf, as in RunOptions."""
+    force: _builtins.bool
+    """Write to a thread that waits for decisions, too. Its approvals stay as they are."""
+    @_builtins.property
+    def content(self) -> _containers.RepeatedCompositeFieldContainer[_message_pb2.Part]:
+        """What it says instead: text, images, audio, video, documents and data. What only models and tools write stays: thoughts, tool calls,
+        and of a tool's result which call it is of and how that ended (the content is the result's, and its `structured_json` goes).
+        Empty: as it was.
+        """
+
+    @_builtins.property
+    def busy_timeout(self) -> _duration_pb2.Duration:
+        """How long to wait, as in RunOptions."""
+
+    def __init__(
+        self,
+        *,
+        thread_id: _builtins.str = ...,
+        message_id: _builtins.str = ...,
+        content: _abc.Iterable[_message_pb2.Part] | None = ...,
+        metadata_json: _builtins.str | None = ...,
+        request_id: _builtins.str = ...,
+        expected_version: _builtins.int | None = ...,
+        on_busy: _run_pb2.BusyPolicy.ValueType = ...,
+        busy_timeout: _duration_pb2.Duration | None = ...,
+        actor: _builtins.str = ...,
+        force: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "_metadata_json", b"_metadata_json", "busy_timeout", b"busy_timeout", "expected_version", b"expected_version", "metadata_json", b"metadata_json"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "_metadata_json", b"_metadata_json", "actor", b"actor", "busy_timeout", b"busy_timeout", "content", b"content", "expected_version", b"expected_version", "force", b"force", "message_id", b"message_id", "metadata_json", b"metadata_json", "on_busy", b"on_busy", "request_id", b"request_id", "thread_id", b"thread_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
+    _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
+    _WhichOneofReturnType__metadata_json: _TypeAlias = _typing.Literal["metadata_json"]  # noqa: Y015
+    _WhichOneofArgType__metadata_json: _TypeAlias = _typing.Literal["_metadata_json", b"_metadata_json"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__metadata_json) -> _WhichOneofReturnType__metadata_json | None: ...
+
+Global___UpdateMessageRequest: _TypeAlias = UpdateMessageRequest  # noqa: Y015
+
+@_typing.final
+class UpdateMessageResponse(_message.Message):
+    """What was written."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHECKPOINT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def checkpoint(self) -> _checkpoint_pb2.Checkpoint:
+        """The new head."""
+
+    def __init__(
+        self,
+        *,
+        checkpoint: _checkpoint_pb2.Checkpoint | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UpdateMessageResponse: _TypeAlias = UpdateMessageResponse  # noqa: Y015
+
+@_typing.final
+class DeleteMessageRequest(_message.Message):
+    """Which message to delete."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    THREAD_ID_FIELD_NUMBER: _builtins.int
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    ON_BUSY_FIELD_NUMBER: _builtins.int
+    BUSY_TIMEOUT_FIELD_NUMBER: _builtins.int
+    ACTOR_FIELD_NUMBER: _builtins.int
+    FORCE_FIELD_NUMBER: _builtins.int
+    thread_id: _builtins.str
+    """The thread. Required."""
+    message_id: _builtins.str
+    """The message. Required."""
+    request_id: _builtins.str
+    """As in SendRequest."""
+    expected_version: _builtins.int
+    """As in SendRequest."""
+    on_busy: _run_pb2.BusyPolicy.ValueType
+    """What to do while a run or write holds the thread. Unspecified: the server's default, which is to wait."""
+    actor: _builtins.str
+    """On whose behalf, as in RunOptions."""
+    force: _builtins.bool
+    """Write to a thread that waits for decisions, too. Its approvals stay as they are."""
+    @_builtins.property
+    def busy_timeout(self) -> _duration_pb2.Duration:
+        """How long to wait, as in RunOptions."""
+
+    def __init__(
+        self,
+        *,
+        thread_id: _builtins.str = ...,
+        message_id: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        expected_version: _builtins.int | None = ...,
+        on_busy: _run_pb2.BusyPolicy.ValueType = ...,
+        busy_timeout: _duration_pb2.Duration | None = ...,
+        actor: _builtins.str = ...,
+        force: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "busy_timeout", b"busy_timeout", "expected_version", b"expected_version"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "busy_timeout", b"busy_timeout", "expected_version", b"expected_version", "force", b"force", "message_id", b"message_id", "on_busy", b"on_busy", "request_id", b"request_id", "thread_id", b"thread_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
+    _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
+
+Global___DeleteMessageRequest: _TypeAlias = DeleteMessageRequest  # noqa: Y015
+
+@_typing.final
+class DeleteMessageResponse(_message.Message):
+    """What was deleted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHECKPOINT_FIELD_NUMBER: _builtins.int
+    MESSAGE_IDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def checkpoint(self) -> _checkpoint_pb2.Checkpoint:
+        """The new head."""
+
+    @_builtins.property
+    def message_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The message, and the results of its tool calls."""
+
+    def __init__(
+        self,
+        *,
+        checkpoint: _checkpoint_pb2.Checkpoint | None = ...,
+        message_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint", "message_ids", b"message_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeleteMessageResponse: _TypeAlias = DeleteMessageResponse  # noqa: Y015

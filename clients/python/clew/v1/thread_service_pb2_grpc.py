@@ -26,7 +26,11 @@ if _version_not_supported:
 
 
 class ThreadServiceStub(object):
-    """Reads threads, their state and their messages, and changes what is known of them.
+    """Reads threads, their state and their messages, and changes them from outside a run.
+
+    A change of state or messages is a write of the thread: a checkpoint with CHECKPOINT_SOURCE_UPDATE that keeps the status of the
+    head and what comes next. It takes its turn as a run does (`on_busy`), and makes the thread where there is none, unless it is a
+    change of what would have to be there. On a suspended thread it is refused unless `force` is set, which keeps the approvals.
 
     All of them may end with: UNAUTHENTICATED, PERMISSION_DENIED, ID_INVALID, ARGUMENT_INVALID, STORAGE_UNAVAILABLE, STORAGE_FULL
     (writes), DATA_CORRUPT, INTERNAL.
@@ -68,6 +72,16 @@ class ThreadServiceStub(object):
                 request_serializer=clew_dot_v1_dot_thread__service__pb2.GetStateRequest.SerializeToString,
                 response_deserializer=clew_dot_v1_dot_thread__service__pb2.GetStateResponse.FromString,
                 _registered_method=True)
+        self.UpdateState = channel.unary_unary(
+                '/clew.v1.ThreadService/UpdateState',
+                request_serializer=clew_dot_v1_dot_thread__service__pb2.UpdateStateRequest.SerializeToString,
+                response_deserializer=clew_dot_v1_dot_thread__service__pb2.UpdateStateResponse.FromString,
+                _registered_method=True)
+        self.ClearState = channel.unary_unary(
+                '/clew.v1.ThreadService/ClearState',
+                request_serializer=clew_dot_v1_dot_thread__service__pb2.ClearStateRequest.SerializeToString,
+                response_deserializer=clew_dot_v1_dot_thread__service__pb2.ClearStateResponse.FromString,
+                _registered_method=True)
         self.ListMessages = channel.unary_unary(
                 '/clew.v1.ThreadService/ListMessages',
                 request_serializer=clew_dot_v1_dot_thread__service__pb2.ListMessagesRequest.SerializeToString,
@@ -78,10 +92,29 @@ class ThreadServiceStub(object):
                 request_serializer=clew_dot_v1_dot_thread__service__pb2.GetMessageRequest.SerializeToString,
                 response_deserializer=clew_dot_v1_dot_thread__service__pb2.GetMessageResponse.FromString,
                 _registered_method=True)
+        self.AppendMessages = channel.unary_unary(
+                '/clew.v1.ThreadService/AppendMessages',
+                request_serializer=clew_dot_v1_dot_thread__service__pb2.AppendMessagesRequest.SerializeToString,
+                response_deserializer=clew_dot_v1_dot_thread__service__pb2.AppendMessagesResponse.FromString,
+                _registered_method=True)
+        self.UpdateMessage = channel.unary_unary(
+                '/clew.v1.ThreadService/UpdateMessage',
+                request_serializer=clew_dot_v1_dot_thread__service__pb2.UpdateMessageRequest.SerializeToString,
+                response_deserializer=clew_dot_v1_dot_thread__service__pb2.UpdateMessageResponse.FromString,
+                _registered_method=True)
+        self.DeleteMessage = channel.unary_unary(
+                '/clew.v1.ThreadService/DeleteMessage',
+                request_serializer=clew_dot_v1_dot_thread__service__pb2.DeleteMessageRequest.SerializeToString,
+                response_deserializer=clew_dot_v1_dot_thread__service__pb2.DeleteMessageResponse.FromString,
+                _registered_method=True)
 
 
 class ThreadServiceServicer(object):
-    """Reads threads, their state and their messages, and changes what is known of them.
+    """Reads threads, their state and their messages, and changes them from outside a run.
+
+    A change of state or messages is a write of the thread: a checkpoint with CHECKPOINT_SOURCE_UPDATE that keeps the status of the
+    head and what comes next. It takes its turn as a run does (`on_busy`), and makes the thread where there is none, unless it is a
+    change of what would have to be there. On a suspended thread it is refused unless `force` is set, which keeps the approvals.
 
     All of them may end with: UNAUTHENTICATED, PERMISSION_DENIED, ID_INVALID, ARGUMENT_INVALID, STORAGE_UNAVAILABLE, STORAGE_FULL
     (writes), DATA_CORRUPT, INTERNAL.
@@ -144,8 +177,29 @@ class ThreadServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def UpdateState(self, request, context):
+        """Changes a thread's state: replaces it whole, or merges values into it. What the thread's app declares of its state must hold
+        afterwards (STATE_INVALID), where this server serves that app.
+
+        Refused with: THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED, APP_NOT_FOUND, APP_MISMATCH,
+        STATE_INVALID, STATE_TOO_LARGE, THREAD_NOT_FOUND (deleted meanwhile).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ClearState(self, request, context):
+        """Removes every value from a thread's state. Messages stay, and so does the state of older checkpoints.
+
+        Refused with: THREAD_NOT_FOUND, THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListMessages(self, request, context):
-        """Lists a thread's messages in the order of the transcript. Pages are of one version: later writes do not show in them.
+        """Lists a thread's messages in the order of the transcript. Pages are of one version: later writes do not show in them, but for
+        messages that are deleted.
 
         Refused with: THREAD_NOT_FOUND.
         """
@@ -157,6 +211,39 @@ class ThreadServiceServicer(object):
         """Reads one message.
 
         Refused with: THREAD_NOT_FOUND, MESSAGE_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AppendMessages(self, request, context):
+        """Adds messages at the end of the transcript, all or none; no run begins. The model sees them from the next turn on.
+
+        Refused with: THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT (also where a message has an id that is taken),
+        REQUEST_ID_REUSED, APP_NOT_FOUND, APP_MISMATCH, STATE_INVALID, STATE_TOO_LARGE, THREAD_NOT_FOUND (deleted meanwhile).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UpdateMessage(self, request, context):
+        """Changes a message in its place, under its id. The model sees it so from the next turn on; after a Rewind to before it, the
+        message is as it was.
+
+        Refused with: THREAD_NOT_FOUND, MESSAGE_NOT_FOUND, THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT,
+        REQUEST_ID_REUSED, STATE_INVALID, STATE_TOO_LARGE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteMessage(self, request, context):
+        """Deletes a message for good: its content is erased in every version of the thread, and is not there after a Rewind either. With a
+        message that asked for tool calls go their results; a result alone is not deleted (ARGUMENT_INVALID). Copies of the thread keep
+        theirs.
+
+        Refused with: THREAD_NOT_FOUND, MESSAGE_NOT_FOUND, THREAD_BUSY, THREAD_SUSPENDED (also with `force`, where approvals are about
+        its calls), THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -195,6 +282,16 @@ def add_ThreadServiceServicer_to_server(servicer, server):
                     request_deserializer=clew_dot_v1_dot_thread__service__pb2.GetStateRequest.FromString,
                     response_serializer=clew_dot_v1_dot_thread__service__pb2.GetStateResponse.SerializeToString,
             ),
+            'UpdateState': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateState,
+                    request_deserializer=clew_dot_v1_dot_thread__service__pb2.UpdateStateRequest.FromString,
+                    response_serializer=clew_dot_v1_dot_thread__service__pb2.UpdateStateResponse.SerializeToString,
+            ),
+            'ClearState': grpc.unary_unary_rpc_method_handler(
+                    servicer.ClearState,
+                    request_deserializer=clew_dot_v1_dot_thread__service__pb2.ClearStateRequest.FromString,
+                    response_serializer=clew_dot_v1_dot_thread__service__pb2.ClearStateResponse.SerializeToString,
+            ),
             'ListMessages': grpc.unary_unary_rpc_method_handler(
                     servicer.ListMessages,
                     request_deserializer=clew_dot_v1_dot_thread__service__pb2.ListMessagesRequest.FromString,
@@ -205,6 +302,21 @@ def add_ThreadServiceServicer_to_server(servicer, server):
                     request_deserializer=clew_dot_v1_dot_thread__service__pb2.GetMessageRequest.FromString,
                     response_serializer=clew_dot_v1_dot_thread__service__pb2.GetMessageResponse.SerializeToString,
             ),
+            'AppendMessages': grpc.unary_unary_rpc_method_handler(
+                    servicer.AppendMessages,
+                    request_deserializer=clew_dot_v1_dot_thread__service__pb2.AppendMessagesRequest.FromString,
+                    response_serializer=clew_dot_v1_dot_thread__service__pb2.AppendMessagesResponse.SerializeToString,
+            ),
+            'UpdateMessage': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateMessage,
+                    request_deserializer=clew_dot_v1_dot_thread__service__pb2.UpdateMessageRequest.FromString,
+                    response_serializer=clew_dot_v1_dot_thread__service__pb2.UpdateMessageResponse.SerializeToString,
+            ),
+            'DeleteMessage': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteMessage,
+                    request_deserializer=clew_dot_v1_dot_thread__service__pb2.DeleteMessageRequest.FromString,
+                    response_serializer=clew_dot_v1_dot_thread__service__pb2.DeleteMessageResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'clew.v1.ThreadService', rpc_method_handlers)
@@ -214,7 +326,11 @@ def add_ThreadServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ThreadService(object):
-    """Reads threads, their state and their messages, and changes what is known of them.
+    """Reads threads, their state and their messages, and changes them from outside a run.
+
+    A change of state or messages is a write of the thread: a checkpoint with CHECKPOINT_SOURCE_UPDATE that keeps the status of the
+    head and what comes next. It takes its turn as a run does (`on_busy`), and makes the thread where there is none, unless it is a
+    change of what would have to be there. On a suspended thread it is refused unless `force` is set, which keeps the approvals.
 
     All of them may end with: UNAUTHENTICATED, PERMISSION_DENIED, ID_INVALID, ARGUMENT_INVALID, STORAGE_UNAVAILABLE, STORAGE_FULL
     (writes), DATA_CORRUPT, INTERNAL.
@@ -383,6 +499,60 @@ class ThreadService(object):
             _registered_method=True)
 
     @staticmethod
+    def UpdateState(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/clew.v1.ThreadService/UpdateState',
+            clew_dot_v1_dot_thread__service__pb2.UpdateStateRequest.SerializeToString,
+            clew_dot_v1_dot_thread__service__pb2.UpdateStateResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ClearState(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/clew.v1.ThreadService/ClearState',
+            clew_dot_v1_dot_thread__service__pb2.ClearStateRequest.SerializeToString,
+            clew_dot_v1_dot_thread__service__pb2.ClearStateResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def ListMessages(request,
             target,
             options=(),
@@ -426,6 +596,87 @@ class ThreadService(object):
             '/clew.v1.ThreadService/GetMessage',
             clew_dot_v1_dot_thread__service__pb2.GetMessageRequest.SerializeToString,
             clew_dot_v1_dot_thread__service__pb2.GetMessageResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AppendMessages(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/clew.v1.ThreadService/AppendMessages',
+            clew_dot_v1_dot_thread__service__pb2.AppendMessagesRequest.SerializeToString,
+            clew_dot_v1_dot_thread__service__pb2.AppendMessagesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UpdateMessage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/clew.v1.ThreadService/UpdateMessage',
+            clew_dot_v1_dot_thread__service__pb2.UpdateMessageRequest.SerializeToString,
+            clew_dot_v1_dot_thread__service__pb2.UpdateMessageResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteMessage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/clew.v1.ThreadService/DeleteMessage',
+            clew_dot_v1_dot_thread__service__pb2.DeleteMessageRequest.SerializeToString,
+            clew_dot_v1_dot_thread__service__pb2.DeleteMessageResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -13,7 +13,11 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class ThreadServiceStub:
-    """Reads threads, their state and their messages, and changes what is known of them.
+    """Reads threads, their state and their messages, and changes them from outside a run.
+
+    A change of state or messages is a write of the thread: a checkpoint with CHECKPOINT_SOURCE_UPDATE that keeps the status of the
+    head and what comes next. It takes its turn as a run does (`on_busy`), and makes the thread where there is none, unless it is a
+    change of what would have to be there. On a suspended thread it is refused unless `force` is set, which keeps the approvals.
 
     All of them may end with: UNAUTHENTICATED, PERMISSION_DENIED, ID_INVALID, ARGUMENT_INVALID, STORAGE_UNAVAILABLE, STORAGE_FULL
     (writes), DATA_CORRUPT, INTERNAL.
@@ -52,8 +56,21 @@ class ThreadServiceStub:
 
     Refused with: THREAD_NOT_FOUND, CHECKPOINT_NOT_FOUND.
     """
+    UpdateState: _aio.UnaryUnaryMultiCallable[_thread_service_pb2.UpdateStateRequest, _thread_service_pb2.UpdateStateResponse]
+    """Changes a thread's state: replaces it whole, or merges values into it. What the thread's app declares of its state must hold
+    afterwards (STATE_INVALID), where this server serves that app.
+
+    Refused with: THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED, APP_NOT_FOUND, APP_MISMATCH,
+    STATE_INVALID, STATE_TOO_LARGE, THREAD_NOT_FOUND (deleted meanwhile).
+    """
+    ClearState: _aio.UnaryUnaryMultiCallable[_thread_service_pb2.ClearStateRequest, _thread_service_pb2.ClearStateResponse]
+    """Removes every value from a thread's state. Messages stay, and so does the state of older checkpoints.
+
+    Refused with: THREAD_NOT_FOUND, THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED.
+    """
     ListMessages: _aio.UnaryUnaryMultiCallable[_thread_service_pb2.ListMessagesRequest, _thread_service_pb2.ListMessagesResponse]
-    """Lists a thread's messages in the order of the transcript. Pages are of one version: later writes do not show in them.
+    """Lists a thread's messages in the order of the transcript. Pages are of one version: later writes do not show in them, but for
+    messages that are deleted.
 
     Refused with: THREAD_NOT_FOUND.
     """
@@ -62,9 +79,34 @@ class ThreadServiceStub:
 
     Refused with: THREAD_NOT_FOUND, MESSAGE_NOT_FOUND.
     """
+    AppendMessages: _aio.UnaryUnaryMultiCallable[_thread_service_pb2.AppendMessagesRequest, _thread_service_pb2.AppendMessagesResponse]
+    """Adds messages at the end of the transcript, all or none; no run begins. The model sees them from the next turn on.
+
+    Refused with: THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT (also where a message has an id that is taken),
+    REQUEST_ID_REUSED, APP_NOT_FOUND, APP_MISMATCH, STATE_INVALID, STATE_TOO_LARGE, THREAD_NOT_FOUND (deleted meanwhile).
+    """
+    UpdateMessage: _aio.UnaryUnaryMultiCallable[_thread_service_pb2.UpdateMessageRequest, _thread_service_pb2.UpdateMessageResponse]
+    """Changes a message in its place, under its id. The model sees it so from the next turn on; after a Rewind to before it, the
+    message is as it was.
+
+    Refused with: THREAD_NOT_FOUND, MESSAGE_NOT_FOUND, THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT,
+    REQUEST_ID_REUSED, STATE_INVALID, STATE_TOO_LARGE.
+    """
+    DeleteMessage: _aio.UnaryUnaryMultiCallable[_thread_service_pb2.DeleteMessageRequest, _thread_service_pb2.DeleteMessageResponse]
+    """Deletes a message for good: its content is erased in every version of the thread, and is not there after a Rewind either. With a
+    message that asked for tool calls go their results; a result alone is not deleted (ARGUMENT_INVALID). Copies of the thread keep
+    theirs.
+
+    Refused with: THREAD_NOT_FOUND, MESSAGE_NOT_FOUND, THREAD_BUSY, THREAD_SUSPENDED (also with `force`, where approvals are about
+    its calls), THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED.
+    """
 
 class ThreadServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Reads threads, their state and their messages, and changes what is known of them.
+    """Reads threads, their state and their messages, and changes them from outside a run.
+
+    A change of state or messages is a write of the thread: a checkpoint with CHECKPOINT_SOURCE_UPDATE that keeps the status of the
+    head and what comes next. It takes its turn as a run does (`on_busy`), and makes the thread where there is none, unless it is a
+    change of what would have to be there. On a suspended thread it is refused unless `force` is set, which keeps the approvals.
 
     All of them may end with: UNAUTHENTICATED, PERMISSION_DENIED, ID_INVALID, ARGUMENT_INVALID, STORAGE_UNAVAILABLE, STORAGE_FULL
     (writes), DATA_CORRUPT, INTERNAL.
@@ -139,12 +181,37 @@ class ThreadServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
+    def UpdateState(
+        self,
+        request: _thread_service_pb2.UpdateStateRequest,
+        context: _aio.ServicerContext[_thread_service_pb2.UpdateStateRequest, _abc.Awaitable[_thread_service_pb2.UpdateStateResponse]],
+    ) -> _abc.Awaitable[_thread_service_pb2.UpdateStateResponse]:
+        """Changes a thread's state: replaces it whole, or merges values into it. What the thread's app declares of its state must hold
+        afterwards (STATE_INVALID), where this server serves that app.
+
+        Refused with: THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED, APP_NOT_FOUND, APP_MISMATCH,
+        STATE_INVALID, STATE_TOO_LARGE, THREAD_NOT_FOUND (deleted meanwhile).
+        """
+
+    @_abc_1.abstractmethod
+    def ClearState(
+        self,
+        request: _thread_service_pb2.ClearStateRequest,
+        context: _aio.ServicerContext[_thread_service_pb2.ClearStateRequest, _abc.Awaitable[_thread_service_pb2.ClearStateResponse]],
+    ) -> _abc.Awaitable[_thread_service_pb2.ClearStateResponse]:
+        """Removes every value from a thread's state. Messages stay, and so does the state of older checkpoints.
+
+        Refused with: THREAD_NOT_FOUND, THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED.
+        """
+
+    @_abc_1.abstractmethod
     def ListMessages(
         self,
         request: _thread_service_pb2.ListMessagesRequest,
         context: _aio.ServicerContext[_thread_service_pb2.ListMessagesRequest, _abc.Awaitable[_thread_service_pb2.ListMessagesResponse]],
     ) -> _abc.Awaitable[_thread_service_pb2.ListMessagesResponse]:
-        """Lists a thread's messages in the order of the transcript. Pages are of one version: later writes do not show in them.
+        """Lists a thread's messages in the order of the transcript. Pages are of one version: later writes do not show in them, but for
+        messages that are deleted.
 
         Refused with: THREAD_NOT_FOUND.
         """
@@ -158,6 +225,45 @@ class ThreadServiceServicer(metaclass=_abc_1.ABCMeta):
         """Reads one message.
 
         Refused with: THREAD_NOT_FOUND, MESSAGE_NOT_FOUND.
+        """
+
+    @_abc_1.abstractmethod
+    def AppendMessages(
+        self,
+        request: _thread_service_pb2.AppendMessagesRequest,
+        context: _aio.ServicerContext[_thread_service_pb2.AppendMessagesRequest, _abc.Awaitable[_thread_service_pb2.AppendMessagesResponse]],
+    ) -> _abc.Awaitable[_thread_service_pb2.AppendMessagesResponse]:
+        """Adds messages at the end of the transcript, all or none; no run begins. The model sees them from the next turn on.
+
+        Refused with: THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT (also where a message has an id that is taken),
+        REQUEST_ID_REUSED, APP_NOT_FOUND, APP_MISMATCH, STATE_INVALID, STATE_TOO_LARGE, THREAD_NOT_FOUND (deleted meanwhile).
+        """
+
+    @_abc_1.abstractmethod
+    def UpdateMessage(
+        self,
+        request: _thread_service_pb2.UpdateMessageRequest,
+        context: _aio.ServicerContext[_thread_service_pb2.UpdateMessageRequest, _abc.Awaitable[_thread_service_pb2.UpdateMessageResponse]],
+    ) -> _abc.Awaitable[_thread_service_pb2.UpdateMessageResponse]:
+        """Changes a message in its place, under its id. The model sees it so from the next turn on; after a Rewind to before it, the
+        message is as it was.
+
+        Refused with: THREAD_NOT_FOUND, MESSAGE_NOT_FOUND, THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT,
+        REQUEST_ID_REUSED, STATE_INVALID, STATE_TOO_LARGE.
+        """
+
+    @_abc_1.abstractmethod
+    def DeleteMessage(
+        self,
+        request: _thread_service_pb2.DeleteMessageRequest,
+        context: _aio.ServicerContext[_thread_service_pb2.DeleteMessageRequest, _abc.Awaitable[_thread_service_pb2.DeleteMessageResponse]],
+    ) -> _abc.Awaitable[_thread_service_pb2.DeleteMessageResponse]:
+        """Deletes a message for good: its content is erased in every version of the thread, and is not there after a Rewind either. With a
+        message that asked for tool calls go their results; a result alone is not deleted (ARGUMENT_INVALID). Copies of the thread keep
+        theirs.
+
+        Refused with: THREAD_NOT_FOUND, MESSAGE_NOT_FOUND, THREAD_BUSY, THREAD_SUSPENDED (also with `force`, where approvals are about
+        its calls), THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED.
         """
 
 def add_ThreadServiceServicer_to_server(servicer: ThreadServiceServicer, server: _aio.Server) -> None: ...

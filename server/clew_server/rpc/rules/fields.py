@@ -9,14 +9,15 @@ from typing import Any
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.field_mask_pb2 import FieldMask
 
+from clew.v1.message_pb2 import Role
 from clew_engine.commands.update import revision_of
 from clew_engine.errors import ArgumentInvalidError, StateInvalidError
 from clew_engine.field_rules import check_any_text, check_metadata, check_text_size
-from clew_engine.ids import check_id
+from clew_engine.ids import check_id, check_new_message_id
 from clew_engine.json_text import JsonError, parse_strict, split_object
 from clew_engine.paging import check_token
 from clew_engine.requests import check_request_id
-from clew_engine.state import parse_state
+from clew_engine.state import LARGEST, check_keys, parse_state
 
 Rule = Callable[[Any, str], None]
 
@@ -114,7 +115,14 @@ def mime_type(value: str, field: str) -> None:
 
 def state(value: bytes, field: str) -> None:
     """State as the engine takes it."""
-    parse_state(value, field)
+    if len(value) <= LARGEST:
+        # What is larger is refused unread by the handler, which knows the limit that is set.
+        parse_state(value, field)
+
+
+def state_keys(values: Any, field: str) -> None:
+    """Names of top-level values, none of them the engine's own."""
+    check_keys(dict.fromkeys(values, b""), field)
 
 
 def metadata(value: str, field: str) -> None:
@@ -206,6 +214,28 @@ def at_least_one(values: Any, field: str) -> None:
     """A list that is not empty."""
     if not values:
         raise ArgumentInvalidError(field, "at least one is needed")
+
+
+def from_one_to(most: int) -> Rule:
+    """A list of at least one and at most so many."""
+
+    def rule(values: Any, field: str) -> None:
+        if not 1 <= len(values) <= most:
+            raise ArgumentInvalidError(field, f"1 to {most} are taken, and these are {len(values)}")
+
+    return rule
+
+
+def new_message_id(value: str, field: str) -> None:
+    """An id that a caller may give to a message, or nothing."""
+    if value:
+        check_new_message_id(value, field)
+
+
+def spoken_role(value: int, field: str) -> None:
+    """Who may be said to speak; results of tools come from runs alone."""
+    if value in (Role.ROLE_UNSPECIFIED, Role.ROLE_TOOL):
+        raise ArgumentInvalidError(field, "a caller adds messages of these roles: system, user, assistant")
 
 
 def _is_duration(value: Duration) -> bool:

@@ -6,7 +6,15 @@ from typing import Any
 
 from clew_engine.cached_values import MAX_TTL_S
 from clew_engine.errors import ArgumentInvalidError
-from clew_engine.field_rules import MAX_ACTOR, MAX_CACHE_KEY, MAX_NAME, MAX_NAMESPACE, MAX_REASON, MAX_USER_ID
+from clew_engine.field_rules import (
+    MAX_ACTOR,
+    MAX_APPENDED,
+    MAX_CACHE_KEY,
+    MAX_NAME,
+    MAX_NAMESPACE,
+    MAX_REASON,
+    MAX_USER_ID,
+)
 from clew_engine.options import MAX_BUSY_S
 from clew_server.rpc.rules import fields as rule
 from clew_server.rpc.rules.fields import Rule
@@ -16,12 +24,14 @@ def ANY(value: Any, field: str) -> None:
     """Any value is fine, as far as its kind (an enum, a message with rules of its own) allows it."""
 
 
+_NO_VERSION = "a snapshot has no version to expect"
 _QUERY = 256
 _KEY = 256
 _PAGE: dict[str, Rule] = {"page_size": rule.page_size, "page_token": rule.page_token}
 _CHANGE: dict[str, Rule] = {"request_id": rule.request_id, "expected_version": rule.version}
 _ACTOR: dict[str, Rule] = {"actor": rule.text_up_to(MAX_ACTOR)}
 _BUSY: dict[str, Rule] = {"on_busy": ANY, "busy_timeout": rule.duration_up_to(MAX_BUSY_S)}
+_WRITE: dict[str, Rule] = {**_CHANGE, **_BUSY, **_ACTOR, "force": ANY}
 _THREAD: dict[str, Rule] = {"thread_id": rule.required_id}
 
 _RUNS: dict[str, dict[str, Rule]] = {
@@ -37,7 +47,13 @@ _RUNS: dict[str, dict[str, Rule]] = {
         "user_id": rule.text_up_to(MAX_USER_ID),
         "metadata_json": rule.metadata,
     },
-    "DecideRequest": {**_THREAD, "decisions": rule.at_least_one, **_CHANGE, "options": ANY},
+    "DecideRequest": {
+        "thread_id": rule.optional_id,
+        "decisions": rule.at_least_one,
+        **_CHANGE,
+        "options": ANY,
+        "snapshot": ANY,
+    },
     "ResumeRequest": {**_THREAD, "snapshot": rule.not_empty, "value_json": ANY, **_CHANGE, "options": ANY},
     "RetryRequest": {**_THREAD, **_CHANGE, "options": ANY},
     "WatchRequest": {
@@ -129,8 +145,38 @@ _THREADS: dict[str, dict[str, Rule]] = {
     },
     "DeleteThreadRequest": {**_THREAD, **_CHANGE},
     "GetStateRequest": {**_THREAD, "checkpoint_id": rule.optional_id},
-    "ListMessagesRequest": {**_THREAD, **_PAGE, "order": ANY, "include_reasoning": ANY},
+    "UpdateStateRequest": {**_THREAD, "replace": ANY, "merge": ANY, "app": rule.optional_id, **_WRITE},
+    "UpdateStateRequest.Replace": {"state_json": rule.state},
+    "UpdateStateRequest.Merge": {"state_json": rule.state, "remove_keys": rule.state_keys},
+    "ClearStateRequest": {**_THREAD, **_WRITE},
+    "ListMessagesRequest": {
+        **_THREAD,
+        **_PAGE,
+        "order": ANY,
+        "include_reasoning": ANY,
+        "search": rule.prose_up_to(_QUERY),
+    },
     "GetMessageRequest": {**_THREAD, "message_id": rule.required_id, "include_reasoning": ANY},
+    "AppendMessagesRequest": {
+        **_THREAD,
+        "messages": rule.from_one_to(MAX_APPENDED),
+        "app": rule.optional_id,
+        **_WRITE,
+    },
+    "NewMessage": {
+        "id": rule.new_message_id,
+        "role": rule.spoken_role,
+        "content": rule.at_least_one,
+        "metadata_json": rule.metadata,
+    },
+    "UpdateMessageRequest": {
+        **_THREAD,
+        "message_id": rule.required_id,
+        "content": ANY,
+        "metadata_json": rule.metadata,
+        **_WRITE,
+    },
+    "DeleteMessageRequest": {**_THREAD, "message_id": rule.required_id, **_WRITE},
 }
 _VALUE: dict[str, Rule] = {"namespace": rule.name_up_to(MAX_NAMESPACE), "key": rule.name_up_to(MAX_CACHE_KEY)}
 _CACHE: dict[str, dict[str, Rule]] = {
@@ -183,6 +229,12 @@ def _send(message: Any, _: str) -> None:
 
 
 def _decide(message: Any, _: str) -> None:
+    if not message.snapshot:
+        rule.required_id(message.thread_id, "thread_id")
+    elif message.thread_id:
+        raise ArgumentInvalidError("snapshot", "name a thread or give a snapshot, not both")
+    elif message.HasField("expected_version"):
+        raise ArgumentInvalidError("expected_version", _NO_VERSION)
     seen: set[str] = set()
     for decision in message.decisions:
         if decision.approval_id in seen:
@@ -192,7 +244,7 @@ def _decide(message: Any, _: str) -> None:
 
 def _resume(message: Any, _: str) -> None:
     if message.HasField("snapshot") and message.HasField("expected_version"):
-        raise ArgumentInvalidError("expected_version", "a snapshot has no version to expect")
+        raise ArgumentInvalidError("expected_version", _NO_VERSION)
     if message.value_json or message.HasField("thread_id"):
         rule.json_value(message.value_json, "value_json")
 
@@ -205,6 +257,11 @@ def _watch(message: Any, _: str) -> None:
 def _list_threads(message: Any, _: str) -> None:
     if message.metadata_value and not message.metadata_key:
         raise ArgumentInvalidError("metadata_key", "a value needs the key that it stands under")
+
+
+def _update_message(message: Any, _: str) -> None:
+    if not message.content and not message.HasField("metadata_json"):
+        raise ArgumentInvalidError("content", "there is nothing to change: give `content` or `metadata_json`")
 
 
 def _full(names: dict[str, Any]) -> dict[str, Any]:
@@ -220,6 +277,7 @@ REQUIRED_ONEOFS: dict[str, tuple[str, ...]] = _full(
         "Decision.Outcome": ("outcome",),
         "Part": ("kind",),
         "MediaPart": ("source",),
+        "UpdateStateRequest": ("change",),
     }
 )
 WHOLE: dict[str, Rule] = _full(
@@ -230,5 +288,6 @@ WHOLE: dict[str, Rule] = _full(
         "ResumeRequest": _resume,
         "WatchRequest": _watch,
         "ListThreadsRequest": _list_threads,
+        "UpdateMessageRequest": _update_message,
     }
 )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from clew.v1 import message_pb2 as pb
 from clew.v1.run_service_pb2 import SendRequest
+from clew_engine.commands.messages import NewMessage
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.json_text import parse_strict
-from clew_engine.messages import DataPart, MediaKind, MediaPart, Part, Provider, TextPart
+from clew_engine.messages import DataPart, MediaKind, MediaPart, Part, Provider, Role, TextPart
+from clew_server.rpc.wire.scalars import word
 
 _MEDIA: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video", "document": "document"}
 
@@ -22,6 +26,12 @@ def content_of(request: SendRequest) -> tuple[Part, ...]:
             return ()
         case _:
             raise ArgumentInvalidError("input", "an agent takes `text` or `content`, a workflow `input_json`")
+
+
+def new_message_of(message: pb.NewMessage) -> NewMessage:
+    """A message that a caller adds."""
+    role = cast("Role", word("ROLE", pb.Role.Name(message.role)))
+    return NewMessage(role, tuple(map(part_of, message.content)), message.id, message.metadata_json.encode())
 
 
 def part_of(part: pb.Part) -> Part:

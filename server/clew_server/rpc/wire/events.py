@@ -17,10 +17,13 @@ from clew_server.rpc.wire.approvals import to_approval
 from clew_server.rpc.wire.checkpoints import to_checkpoint, to_failure_code
 from clew_server.rpc.wire.messages import to_message, to_usage
 from clew_server.rpc.wire.scalars import MESSAGE_BYTES, VALUE_BYTES, enum_name, timestamp
+from clew_storage import Source
 
 M = TypeVar("M", bound=ProtoMessage)
 # What surrounds an event in a response: a tag and a length of up to four bytes.
 _AROUND = 6
+# What an event may weigh beside the one large thing in it.
+_FRAME = 4096
 
 
 def to_event(event: Event) -> pb.Event:
@@ -120,10 +123,13 @@ def _asked(payload: events.ApprovalRequested) -> pb.ApprovalRequested:
 
 
 def _written(payload: events.CheckpointWritten) -> pb.CheckpointWritten:
+    # A result that was edited is no call that finished: nothing else carries it.
+    edited = payload.checkpoint.source is Source.UPDATE
     return pb.CheckpointWritten(
         checkpoint=to_checkpoint(payload.checkpoint),
         parent_version=payload.checkpoint.parent_version,
-        messages=[to_message(message) for message in payload.messages if not message.tool_results],
+        messages=[to_message(message) for message in payload.messages if edited or not message.tool_results],
+        deleted_message_ids=payload.deleted_message_ids,
     )
 
 
@@ -136,7 +142,9 @@ def _beat(_: events.Heartbeat) -> pb.Heartbeat:
 
 
 def _suspended(payload: events.RunSuspended) -> pb.RunSuspended:
-    return pb.RunSuspended(approvals=fitting(map(to_approval, payload.approvals), VALUE_BYTES))
+    room = min(VALUE_BYTES, MESSAGE_BYTES - _FRAME - len(payload.snapshot))
+    approvals = [approval for approval in map(to_approval, payload.approvals) if approval.ByteSize() + _AROUND <= room]
+    return pb.RunSuspended(approvals=fitting(approvals, room), snapshot=payload.snapshot)
 
 
 def _completed(payload: events.RunCompleted) -> pb.RunCompleted:
@@ -148,6 +156,7 @@ def _failed(payload: events.RunFailed) -> pb.RunFailed:
         status=failure_status(payload.failure),
         code=to_failure_code(payload.failure.code),
         retryable=payload.failure.retryable,
+        snapshot=payload.snapshot,
         usage=to_usage(payload.usage) if payload.usage else None,
     )
 

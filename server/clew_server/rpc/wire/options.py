@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from google.protobuf.duration_pb2 import Duration
-
 from clew.v1 import run_pb2 as pb
 from clew_engine.options import Limits, Mutation, OnBusy, OnDisconnect, RunOptions
 from clew_server.rpc.wire.scalars import seconds, word
@@ -35,18 +33,13 @@ def run_options_of(options: pb.RunOptions, deadline: Deadline) -> RunOptions:
     )
 
 
-def write_options_of(
-    deadline: Deadline,
-    *,
-    actor: str,
-    on_busy: pb.BusyPolicy.ValueType = pb.BUSY_POLICY_UNSPECIFIED,
-    busy_timeout: Duration | None = None,
-) -> RunOptions:
-    """Options of a write that starts no run."""
+def write_options_of(request: Any, deadline: Deadline) -> RunOptions:
+    """Options of a write that starts no run; the request has an `actor`, and may say what to do while the thread is busy."""
+    busy = "on_busy" in request.DESCRIPTOR.fields_by_name
     return RunOptions(
-        on_busy=on_busy_of(on_busy),
-        busy_timeout_s=None if busy_timeout is None else seconds(busy_timeout),
-        actor=actor,
+        on_busy=on_busy_of(request.on_busy) if busy else None,
+        busy_timeout_s=seconds(request.busy_timeout) if busy and request.HasField("busy_timeout") else None,
+        actor=request.actor,
         deadline_s=deadline.time_remaining(),
     )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from clew.v1 import thread_pb2 as pb
 from clew.v1.checkpoint_pb2 import CHECKPOINT_STATUS_UNSPECIFIED, CheckpointStatus
-from clew.v1.thread_service_pb2 import ListThreadsRequest, UpdateThreadRequest
+from clew.v1.thread_service_pb2 import ListThreadsRequest, UpdateStateRequest, UpdateThreadRequest
+from clew_engine.commands.state import StateUpdate
 from clew_engine.commands.update import ThreadUpdate, etag_of
 from clew_engine.reads import ThreadView
+from clew_engine.state import parse_state
 from clew_server.rpc.wire.checkpoints import to_status
 from clew_server.rpc.wire.scalars import enum_name, timestamp, word
 from clew_storage import Status, ThreadFilter
@@ -64,5 +66,18 @@ def change_of(request: UpdateThreadRequest) -> ThreadUpdate:
         user_id=request.user_id if given("user_id") else None,
         etag=request.etag,
         allow_missing=request.allow_missing,
+        app=request.app,
+    )
+
+
+def state_update_of(request: UpdateStateRequest) -> StateUpdate:
+    """What is to become of the state."""
+    replace = request.HasField("replace")
+    change = request.replace if replace else request.merge
+    return StateUpdate(
+        values=parse_state(change.state_json),
+        remove_keys=() if replace else tuple(request.merge.remove_keys),
+        replace=replace,
+        force=request.force,
         app=request.app,
     )

@@ -1,0 +1,98 @@
+"""State from outside a run: replaced, merged or cleared. Values are the bytes that were sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from clew_engine.checkpoints import Checkpoint
+from clew_engine.errors import ArgumentInvalidError, StateInvalidError, ThreadNotFoundError
+from clew_engine.open_threads import OpenThread
+from clew_engine.options import Mutation, RunOptions
+from clew_engine.outside_writes import OutsideWrite, Programs, info_for, known_program, update_draft, write_from_outside
+from clew_engine.program import Program
+from clew_engine.rules import Command
+from clew_engine.state import check_keys, check_size
+from clew_engine.verdicts import rule
+from clew_storage import StateChange, ThreadKey
+from clew_storage.state_changes import apply
+
+if TYPE_CHECKING:
+    from clew_engine.storage import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class StateUpdate:
+    """What to make of the state.
+
+    `values` are merged into it, each top-level value whole, and `remove_keys` go; with `replace` it is `values` and nothing else. `force`
+    writes to a suspended thread too; `app` is that of a thread which the write makes.
+    """
+
+    values: Mapping[str, bytes] = field(default_factory=dict)
+    remove_keys: tuple[str, ...] = ()
+    replace: bool = False
+    force: bool = False
+    app: str = ""
+
+
+async def update_state(
+    storage: Storage,
+    key: ThreadKey,
+    update: StateUpdate,
+    programs: Programs,
+    *,
+    mutation: Mutation,
+    options: RunOptions,
+) -> Checkpoint:
+    """Write the change as a checkpoint; makes the thread where there is none."""
+    _check(update)
+    check_size(update.values, storage.tuning.state_limit)
+
+    async def prepare(thread: OpenThread) -> OutsideWrite:
+        rule(thread, Command.WRITE, forced=update.force)
+        info = info_for(thread, update.app)
+        await thread.load_state()
+        removed = tuple(thread.state) if update.replace else update.remove_keys
+        change = StateChange(replaced=dict(update.values), removed=removed)
+        program = known_program(programs, update.app or (thread.info.app if thread.info else ""))
+        if program is not None:
+            _refuse_older(program, thread)
+            program.check_state(apply(thread.state, change))
+        return OutsideWrite(update_draft(thread, state=change), info)
+
+    return (await write_from_outside(storage, key, "update_state", prepare, mutation=mutation, options=options))[0]
+
+
+async def clear_state(
+    storage: Storage, key: ThreadKey, *, force: bool = False, mutation: Mutation, options: RunOptions
+) -> Checkpoint:
+    """Remove every value; messages stay. Raises ThreadNotFoundError where there is no thread."""
+
+    async def prepare(thread: OpenThread) -> OutsideWrite:
+        rule(thread, Command.WRITE, forced=force)
+        if thread.info is None:
+            raise ThreadNotFoundError(key.thread_id)
+        await thread.load_state()
+        return OutsideWrite(update_draft(thread, state=StateChange(removed=tuple(thread.state))))
+
+    return (await write_from_outside(storage, key, "clear_state", prepare, mutation=mutation, options=options))[0]
+
+
+def _refuse_older(program: Program, thread: OpenThread) -> None:
+    """What is written now must not be taken for what an older version left, and be migrated."""
+    if program.upgraded_state(thread.body.next, thread.state, thread.key.thread_id) is not None:
+        raise StateInvalidError(
+            "state",
+            "it is of an older version of the workflow; run, answer or retry the thread first, which brings it up to date",
+        )
+
+
+def _check(update: StateUpdate) -> None:
+    check_keys(dict.fromkeys(update.remove_keys, b""), "remove_keys")
+    if update.replace and update.remove_keys:
+        raise ArgumentInvalidError("remove_keys", "a state that is replaced keeps no key that could be removed")
+    for name in update.remove_keys:
+        if name in update.values:
+            raise ArgumentInvalidError("remove_keys", f"the key {name[:100]!r} is both to be set and to be removed")
