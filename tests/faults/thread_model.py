@@ -112,11 +112,12 @@ class ModelThread:
         self._go(broken)
 
     def cancel(self) -> None:
-        """What waits is given up; what is at rest stays."""
+        """What waits is given up, with the answers of a question that was half answered; what is at rest stays."""
         if self.top is None:
             raise Refusal("thread_not_found")
         if self.top.status == "suspended":
-            self._put("failure", "failed", waiting=())
+            calls = tuple(replace(call, answer=None) for call in self.top.calls or ())
+            self._put("failure", "failed", calls=calls, waiting=())
 
     def rewind(self, version: int, expected: int | None) -> None:
         """An older checkpoint becomes the head."""
