@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ class Journal:
 
     A version is named by the thread's uid and its number. `decided` is the state of each approval that was decided, `names` the names
     that a thread may have by its last acknowledged change and those after it, `sent` the thread of each text that was sent, `unanswered` thread
-    and text of each send whose stream did not come to its end, by its request id.
+    and text of each send whose stream did not come to its end, by its request id, `deleting` how many deletes of a thread are on their way.
     """
 
     checkpoints: dict[Version, tuple[str, str]] = field(default_factory=dict)
@@ -28,6 +28,7 @@ class Journal:
     unanswered: dict[str, tuple[str, str]] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
     perhaps_deleted: set[str] = field(default_factory=set)
+    deleting: Counter[str] = field(default_factory=Counter)
     run_again: int = 0
     _uids: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _readers: list[tuple[str, Reader, dict[str, str]]] = field(default_factory=list)
@@ -43,11 +44,22 @@ class Journal:
             self._enter(thread_id, reader.seen, deciding)
         self._readers = [each for each in self._readers if not each[1].over]
 
+    def end(self) -> None:
+        """The process is dead: what it was told to delete it may have deleted, or not."""
+        for thread_id in +self.deleting:
+            self.perhaps_deleted |= self.uids(thread_id)
+        self.deleting.clear()
+
     def checkpoint(self, thread_id: str, written: dict[str, Any]) -> None:
         """A reply said that this checkpoint was written."""
         uid, _, version = written["id"].partition(".")
         self._uids[thread_id].add(uid)
         self.checkpoints[uid, int(version)] = (written["status"], written["source"])
+
+    def rename(self, thread_id: str, uid: str, name: str) -> None:
+        """A reply said that the thread has this name, which may have made it."""
+        self._uids[thread_id].add(uid)
+        self.names[uid] = {name}
 
     def uids(self, thread_id: str) -> set[str]:
         """The incarnations of a thread that were heard of."""

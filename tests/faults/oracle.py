@@ -38,6 +38,7 @@ class Findings:
 def judge_file(journal: Journal, stored: Stored, ledger: Sequence[Entry]) -> Findings:
     """What must hold of the file of a process that died."""
     journal.gather()
+    journal.end()
     found = Findings(other=list(stored.problems))
     _acknowledged(journal, stored, found)
     _decisions_and_names(journal, stored, found)

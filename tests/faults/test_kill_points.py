@@ -29,7 +29,7 @@ async def story(process: Process, journal: Journal) -> None:
             await journal.follow(thread.id, decided, states_of(answers)).turn()
         del journal.unanswered[request]
     renamed = await thread.update(name="named", request_id="update")
-    journal.names[renamed["thread_uid"]] = {"named"}
+    journal.rename(thread.id, renamed["thread_uid"], "named")
     middle = next(each for each in await thread.history() if each["source"] == "intent")
     journal.checkpoint(thread.id, await thread.rewind(middle["id"], request_id="rewind"))
     await journal.follow(thread.id, thread.stream_retry(request_id="retry")).turn()

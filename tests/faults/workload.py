@@ -127,7 +127,7 @@ class Workload:
             self._journal.names[uid].add(name)
         renamed = await thread.update(name=name, request_id=self._fresh("update"))
         # A thread that is made under the id after a delete is another one, and has no name.
-        self._journal.names[renamed["thread_uid"]] = {name}
+        self._journal.rename(thread.id, renamed["thread_uid"], name)
 
     async def _copy(self, thread: Handle) -> None:
         await thread.copy(f"{COPY}{next(self._numbers):x}", request_id=self._fresh("copying"))
@@ -139,7 +139,10 @@ class Workload:
         if self._dice.random() < 0.5:
             return
         heard = self._journal.uids(thread.id)
-        self._journal.perhaps_deleted |= heard
-        if await thread.delete(request_id=self._fresh("delete")):
-            # Those who were heard of before are gone; a thread made meanwhile is another one.
+        self._journal.deleting[thread.id] += 1
+        existed = await thread.delete(request_id=self._fresh("delete"))
+        # Those who were heard of before are gone. One that was made on the way may have been met by the delete, or have come after it.
+        self._journal.perhaps_deleted |= self._journal.uids(thread.id)
+        self._journal.deleting[thread.id] -= 1
+        if existed:
             self._journal.deleted |= heard
