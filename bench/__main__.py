@@ -20,7 +20,7 @@ from bench.machine import describe
 from bench.report import print_table, write_readme
 
 ROOT = Path(__file__).parent.parent
-PARTS = ("in_process", "over_grpc", "growth", "cli")
+PARTS = ("in_process", "over_grpc", "growth", "workflow_growth", "cli")
 
 
 def main() -> None:
@@ -56,6 +56,7 @@ SIZES: dict[str, dict[str, dict[str, Any]]] = {
         "full": {"rounds": 15, "alone": 100, "together": 25, "starts": 7},
     },
     "growth": {"tiny": {"rounds": 5}, "quick": {"rounds": 25}, "full": {"rounds": 100}},
+    "workflow_growth": {"tiny": {"rounds": 1}, "quick": {"rounds": 2}, "full": {"rounds": 7}},
 }
 
 
@@ -67,8 +68,9 @@ def _measured(parts: tuple[str, ...], size: str) -> Iterator[Figure]:
             if part in parts:
                 for disk in filter(None, (controlled, real)):
                     yield from _child(part, disk, size, suffix=True)
-        if "growth" in parts:
-            yield from _child("growth", controlled or real, size, suffix=False)
+        for part in ("growth", "workflow_growth"):
+            if part in parts:
+                yield from _child(part, controlled or real, size, suffix=False)
     if "cli" in parts:
         yield _help_cpu(1 if size == "tiny" else 5)
 

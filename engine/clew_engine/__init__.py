@@ -18,14 +18,18 @@ from clew_engine.thread_info import ThreadInfo, ThreadRun
 from clew_engine.threads import Thread
 from clew_engine.tools import Tool, ToolContext, tool
 from clew_engine.workflows.app import WorkflowApp, WorkflowThread
-from clew_engine.workflows.graph import END
-from clew_engine.workflows.node_context import PauseRejectedError, StepFailedError, pause, step, step_sync
+from clew_engine.workflows.graph import END, START
+from clew_engine.workflows.node_context import PauseRejectedError, StepFailedError
 from clew_engine.workflows.reducers import append, merge
 from clew_engine.workflows.results import Result
+from clew_engine.workflows.steps import pause, step, step_sync
+from clew_engine.workflows.timed_calls import ToolTimedOutError
+from clew_engine.workflows.upgrades import Migration
 from clew_engine.workflows.workflow import Workflow
 
 __all__ = [
     "END",
+    "START",
     "Agent",
     "App",
     "AppInfo",
@@ -40,6 +44,7 @@ __all__ = [
     "Failure",
     "Limits",
     "Message",
+    "Migration",
     "Model",
     "OfflineModel",
     "OnBusy",
@@ -56,6 +61,7 @@ __all__ = [
     "ThreadRun",
     "Tool",
     "ToolContext",
+    "ToolTimedOutError",
     "Tuning",
     "Workflow",
     "WorkflowApp",

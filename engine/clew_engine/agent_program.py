@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from clew_engine import ids
 from clew_engine.approvals import Approval, ApprovalKind, Choice, Decision, Question
 from clew_engine.calls import DECIDED, INTENTS, OUTCOMES, CallStep, plan_calls
-from clew_engine.causes import told
-from clew_engine.checkpoints import Call, Failure
+from clew_engine.checkpoints import Call
 from clew_engine.drafts import Draft, DraftMessage
-from clew_engine.errors import ArgumentInvalidError, ClewError, StateTooLargeError
-from clew_engine.events import MessageDiscarded
+from clew_engine.errors import ArgumentInvalidError, StateTooLargeError
+from clew_engine.hooks import hooked, instructed
 from clew_engine.json_text import JsonError, parse_strict
 from clew_engine.messages import Message, Part, Provider, ToolCallPart
-from clew_engine.model_streams import ModelStream, model_failure
+from clew_engine.model_streams import answered
 from clew_engine.models import Model, ModelError, ModelRequest, ModelResponse, ModelSettings
 from clew_engine.options import Limits
-from clew_engine.runs import RunStopped
-from clew_engine.state import StateView, encode_values, replacing
+from clew_engine.state import StateView, replacing
 from clew_engine.tools import Tool, ToolArgumentError
 from clew_engine.transcripts import Transcript
 from clew_engine.typed_state import StateCheck
 from clew_engine.user_messages import check_message
-from clew_storage import Source, Status
+from clew_storage import Source, StateChange, Status
 from clew_storage.state_changes import apply
 
 if TYPE_CHECKING:
@@ -70,6 +66,18 @@ class AgentProgram:
         """Raises StateInvalidError when the state does not fit the declared type."""
         if self.state_check is not None:
             self.state_check(state)
+
+    def upgraded_state(
+        self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
+    ) -> StateChange | None:
+        """An agent's state has no versions."""
+        return None
+
+    def upgraded(
+        self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
+    ) -> tuple[Mapping[str, Any], StateChange | None]:
+        """See above: what is there is gone on with."""
+        return continuation, None
 
     async def step(self, run: Run) -> None:
         """One model step, or the calls of one."""
@@ -169,19 +177,19 @@ class AgentProgram:
         return row
 
     async def _ask(self, run: Run) -> None:
-        changes = await self._hooked(run, "before_step", run.state_view)
+        changes = await hooked(run, self.hooks, "before_step", run.state_view)
         state = apply(run.thread.state, change) if (change := replacing(changes)) else run.thread.state
-        instructions = await self._instructions(run)
+        instructions = await instructed(run, self.instructions, run.state_view())
         request = ModelRequest(
             instructions=instructions,
             messages=run.thread.transcript.before(run.thread.body.partial),
             tools=tuple(tool.spec for tool in self.tools.values()),
             settings=self.settings,
         )
-        response, number = await self._answered(run, request)
+        response, number = await answered(run, self.model, request)
         run.count_usage(response.usage)
         message, calls = self._message(run, response, number)
-        changes |= await self._hooked(run, "after_step", lambda: _with_message(run, state, message))
+        changes |= await hooked(run, self.hooks, "after_step", lambda: _with_message(run, state, message))
         self.check_state(apply(run.thread.state, change) if (change := replacing(changes)) else run.thread.state)
         step = (run.thread.head.step if run.thread.head else 0) + 1
         draft = Draft(Source.STEP, messages=(message,), state=replacing(changes), step=step)
@@ -199,23 +207,6 @@ class AgentProgram:
             why = f"the model's reply cannot be kept: {error.message}"
             raise ModelError("model_rejected", why, retryable=False) from None
 
-    async def _answered(self, run: Run, request: ModelRequest) -> tuple[ModelResponse, int]:
-        tuning = run.storage.tuning
-        number = 0
-        while True:
-            stream = ModelStream(run, number)
-            try:
-                return await run.work(stream.read(self.model, request)), number
-            except RunStopped as stopped:
-                raise RunStopped(stopped.failure, stream.partial(self.model.name, run.thread.body.partial)) from None
-            except ModelError as error:
-                number += 1
-                if not error.retryable or number >= tuning.model_attempts:
-                    raise
-                run.thread.emit(MessageDiscarded(stream.message_id, model_failure(error)))
-                backoff = tuning.model_backoff_s * 2 ** (number - 1)
-                await run.work(asyncio.sleep(max(backoff, error.retry_after_s or 0.0)))
-
     def _message(self, run: Run, response: ModelResponse, number: int) -> tuple[DraftMessage, tuple[ToolCallPart, ...]]:
         content = minted(response.content, f"call_{run.thread.version + 1}", response)
         calls = tuple(part for part in content if isinstance(part, ToolCallPart))
@@ -230,44 +221,6 @@ class AgentProgram:
             finish_reason=response.finish_reason,
             provider=response.provider,
         ), calls
-
-    async def _instructions(self, run: Run) -> str | None:
-        if self.instructions is None or isinstance(self.instructions, str):
-            return self.instructions
-        told = await _authors_own(run, "instructions", self.instructions, run.state_view())
-        return None if told is None else str(told)
-
-    async def _hooked(self, run: Run, moment: str, look: Callable[[], StateView]) -> dict[str, bytes]:
-        changes: dict[str, bytes] = {}
-        if not self.hooks:
-            return changes
-        view = look()
-        for hook in self.hooks:
-            function = getattr(hook, moment, None)
-            if function is None:
-                continue
-            what = f"hook {type(hook).__name__}.{moment}"
-            returned = await _authors_own(run, what, function, view)
-            if returned is not None and not isinstance(returned, Mapping):
-                message = f"{what} returned {type(returned).__name__}, and not a mapping of state keys or None"
-                raise RunStopped(Failure("tool_failed", message, retryable=True))
-            if returned:
-                changes |= encode_values(returned)
-        return changes
-
-
-async def _authors_own(run: Run, what: str, function: Any, view: StateView) -> Any:
-    async def call() -> Any:
-        result = function(view)
-        return await result if inspect.isawaitable(result) else result
-
-    try:
-        return await run.work(call())
-    except (RunStopped, ClewError):
-        raise
-    except Exception as error:
-        message = f"{what} raised {told(error)}"
-        raise RunStopped(Failure("tool_failed", message, retryable=True)) from error
 
 
 def minted(content: tuple[Part, ...], prefix: str, response: ModelResponse) -> tuple[Part, ...]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # What a continuation keeps of the calls of its step: decisions by call, outcomes a person gave, and `once` calls that were started.
 DECIDED, OUTCOMES, INTENTS = "decided", "outcomes", "intents"
+# Answers of a workflow's suspension that wait for its others: void, like those above, when it is given up.
+GIVEN = "given"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from clew_engine import ids
 from clew_engine.approvals import Approval, view_approval
 from clew_engine.checkpoints import Body, Checkpoint, decode_body, view_checkpoint
 from clew_engine.drafts import Built, Draft, build
-from clew_engine.errors import expect_version
+from clew_engine.errors import StateTooLargeError, expect_version
 from clew_engine.events import Event, Payload
+from clew_engine.growing_state import GrowingState
 from clew_engine.log_events import Logged, events_of, view_message
-from clew_engine.state import check_size
 from clew_engine.transcripts import Transcript
 from clew_storage import (
     ApprovalRecord,
@@ -22,13 +22,13 @@ from clew_storage import (
     Grant,
     Head,
     RequestRecord,
+    StateChange,
     Status,
     StorageError,
     ThreadInfo,
     ThreadKey,
     Write,
 )
-from clew_storage.state_changes import apply
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
@@ -41,7 +41,8 @@ class OpenThread:
         self._storage = storage
         self._grant = grant
         self._transcript: Transcript | None = None
-        self._state: dict[str, bytes] | None = None
+        self._state: GrowingState | None = None
+        self._applied: tuple[StateChange, GrowingState] | None = None
         self._behind: asyncio.Task[Checkpoint] | None = None
         self.key: ThreadKey = grant.key
         self.uid = found.thread.uid if found else ids.new_uid()
@@ -79,10 +80,22 @@ class OpenThread:
         return self._transcript
 
     @property
-    def state(self) -> dict[str, bytes]:
+    def state(self) -> GrowingState:
         """The state at the head; `load` comes first."""
         assert self._state is not None, "load() first"
         return self._state
+
+    def changed(self, change: StateChange | None) -> GrowingState:
+        """The state after a change; applied once, also where the change is submitted next. Raises StateTooLargeError."""
+        if change is None:
+            return self.state
+        if self._applied is None or self._applied[0] is not change:
+            self._applied = (change, self.state.after(change))
+        after = self._applied[1]
+        limit = self._storage.tuning.state_limit
+        if after.size > limit:
+            raise StateTooLargeError("the state", after.size, limit)
+        return after
 
     def view(self) -> Checkpoint:
         """The head as a checkpoint."""
@@ -104,7 +117,7 @@ class OpenThread:
         """Bring the state to memory, and the transcript only where the cache has it."""
         self.warm()
         if self._state is None:
-            self._state = await self._storage.backend.threads.get_state(self.key, version=None) or {}
+            self._state = GrowingState(await self._storage.backend.threads.get_state(self.key, version=None) or {})
 
     def warm(self) -> None:
         """Take transcript and state from the cache where it has them, so that a write does not make them stale."""
@@ -112,9 +125,9 @@ class OpenThread:
             return
         cached = self._storage.warm.take(self.key, self.uid, self.version)
         if cached is not None:
-            self._transcript, self._state = cached
+            self._transcript, self._state = cached[0], GrowingState(cached[1])
         elif self.head is None:
-            self._transcript, self._state = Transcript(), {}
+            self._transcript, self._state = Transcript(), GrowingState({})
 
     def submit(
         self, draft: Draft, request: RequestRecord | None = None, info: ThreadInfo | None = None
@@ -125,9 +138,7 @@ class OpenThread:
         """
         built = build(draft, self.key, self.uid, self.head, self._storage.now_ms(), self._storage.tuning.message_limit)
         if draft.state is not None and self._state is not None:
-            changed = apply(self._state, draft.state)
-            check_size(changed, self._storage.tuning.state_limit)
-            self._state = changed
+            self._state, self._applied = self.changed(draft.state), None
         write = Write(
             key=self.key,
             uid=self.uid,
@@ -174,7 +185,7 @@ class OpenThread:
     def keep(self) -> None:
         """Leave transcript and state in the cache for the next holder of the lease."""
         if self._transcript is not None and self._state is not None and self.head is not None:
-            self._storage.warm.put(self.key, self.uid, self.version, self._transcript, self._state)
+            self._storage.warm.put(self.key, self.uid, self.version, self._transcript, dict(self._state))
 
     def _advance(self, draft: Draft, built: Built) -> None:
         self.head = built.checkpoint

@@ -10,6 +10,7 @@ from clew_engine.checkpoints import Call
 from clew_engine.messages import Part
 from clew_engine.options import Limits
 from clew_engine.transcripts import Transcript
+from clew_storage import StateChange
 
 if TYPE_CHECKING:
     from clew_engine.runs import Run
@@ -48,6 +49,21 @@ class Program(Protocol):
 
     def check_state(self, state: Mapping[str, bytes]) -> None:
         """Raises StateInvalidError when the state that a turn would begin with does not fit what the program declares."""
+        ...
+
+    def upgraded_state(
+        self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
+    ) -> StateChange | None:
+        """What brings the state that an earlier version of the program left up to date; None for nothing.
+
+        Raises ResumeInvalidError where there is no way.
+        """
+        ...
+
+    def upgraded(
+        self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
+    ) -> tuple[Mapping[str, Any], StateChange | None]:
+        """The same, and the continuation, before an attempt goes on from it. Raises ResumeInvalidError or StateInvalidError for what has no place in this version."""
         ...
 
     async def step(self, run: Run) -> None:

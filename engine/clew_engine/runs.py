@@ -28,12 +28,21 @@ T = TypeVar("T")
 
 
 class RunStopped(Exception):  # noqa: N818 - a way to stop, not a mistake
-    """The run is to end now, as failed for this reason. `partial` is what was streamed of an unfinished message."""
+    """The run is to end now, as failed for this reason. `partial` is what was streamed of an unfinished message.
 
-    def __init__(self, failure: Failure, partial: DraftMessage | None = None) -> None:
+    `next` is what a retry goes on with, where that is not what the head says.
+    """
+
+    def __init__(
+        self,
+        failure: Failure,
+        partial: DraftMessage | None = None,
+        next: Mapping[str, Any] | None = None,  # noqa: A002
+    ) -> None:
         super().__init__(failure.message)
         self.failure = failure
         self.partial = partial
+        self.next = next
 
 
 class Run:
@@ -47,6 +56,8 @@ class Run:
         self.actor = actor
         self.steps = 0
         self.tokens = 0
+        # What models used whose messages are not in the transcript: the program keeps it.
+        self.used_apart = Usage()
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.stop_request: RequestRecord | None = None
         self._stop: Failure | None = None
@@ -95,17 +106,17 @@ class Run:
             self._interrupt()
 
     def usage(self, more: Usage | None = None) -> Usage:
-        """What the messages of this run used, over all its attempts, and `more`."""
+        """What the models of this run used, over all its attempts, and `more`."""
         head = self.thread.head
         first = head.run_version if head else 0
-        total = more or Usage()
+        total = self.used_apart + (more or Usage())
         for message in reversed(self.thread.transcript.before(None)):
             # An edited message has a later version than the one that made it, and the same id.
             made = ids.message_version(message.id)
             if made is not None and made < first:
                 break
             if message.usage is not None:
-                total = _sum(total, message.usage)
+                total = total + message.usage
         return total
 
     def addressed(self, question: Question) -> Question:
@@ -156,7 +167,7 @@ class Run:
     def count_step(self) -> None:
         """Count a step of the program against the limit."""
         if self.limits.steps is not None and self.steps >= self.limits.steps:
-            raise RunStopped(_over("steps", f"{self.limits.steps} steps"))
+            raise RunStopped(over_limit("steps", f"{self.limits.steps} steps"))
         self.steps += 1
 
     def count_usage(self, usage: Usage) -> None:
@@ -166,13 +177,13 @@ class Run:
     def check_tokens(self) -> None:
         """Raises RunStopped when the attempt has used up its tokens."""
         if self.limits.tokens is not None and self.tokens >= self.limits.tokens:
-            raise RunStopped(_over("tokens", f"{self.limits.tokens} tokens"))
+            raise RunStopped(over_limit("tokens", f"{self.limits.tokens} tokens"))
 
     async def execute(self) -> None:
         """Step the program until the run ends. Whatever happens, the lease is let go and every reader is told."""
         timer = None
         if self.limits.seconds is not None:
-            over = _over("time", f"{self.limits.seconds:g} s")
+            over = over_limit("time", f"{self.limits.seconds:g} s")
             timer = asyncio.get_running_loop().call_later(
                 self.limits.seconds, lambda: self.stop(over.code, over.message, retryable=over.retryable)
             )
@@ -191,36 +202,37 @@ class Run:
                 self.check()
                 await self.program.step(self)
             except RunStopped as stopped:
-                await self._fail(stopped.failure, stopped.partial)
+                await self._fail(stopped)
             except ModelError as error:
-                await self._fail(Failure(error.code, error.message, error.retryable))
+                await self._fail(RunStopped(Failure(error.code, error.message, error.retryable)))
             except StorageError:
                 raise
             except ClewError as error:
                 self.check_held()
-                await self._fail(Failure("tool_failed", error.message, retryable=True))
+                await self._fail(RunStopped(Failure("tool_failed", error.message, retryable=True)))
             except Exception as error:  # noqa: BLE001 - a mistake of ours must not leave the thread without an end
                 incident = self.storage.report(error, self.thread.key)
                 message = f"something unforeseen happened (incident {incident}, see the server's log)"
-                await self._fail(Failure("internal", message, retryable=True, metadata={"incident": incident}))
+                failure = Failure("internal", message, retryable=True, metadata={"incident": incident})
+                await self._fail(RunStopped(failure))
 
-    async def _fail(self, failure: Failure, partial: DraftMessage | None = None) -> Checkpoint:
+    async def _fail(self, why: RunStopped) -> Checkpoint:
         self.check_held()
         await self.thread.settle()
         try:
-            return await self.thread.commit(self._failed(failure, partial), self.stop_request)
+            return await self.thread.commit(self._failed(why, why.partial), self.stop_request)
         except StateTooLargeError:
             # What was streamed is more than a message may hold: the end is kept without it.
-            return await self.thread.commit(self._failed(failure, None), self.stop_request)
+            return await self.thread.commit(self._failed(why, None), self.stop_request)
 
-    def _failed(self, failure: Failure, partial: DraftMessage | None) -> Draft:
+    def _failed(self, why: RunStopped, partial: DraftMessage | None) -> Draft:
         thread = self.thread
         return Draft(
             Source.FAILURE,
             Status.FAILED,
-            next=thread.body.next,
+            next=thread.body.next if why.next is None else why.next,
             messages=(partial,) if partial else (),
-            failure=failure,
+            failure=why.failure,
             usage=self.usage(),
             partial=_partial(thread, partial),
         )
@@ -268,20 +280,11 @@ def _partial(thread: OpenThread, partial: DraftMessage | None) -> int | None:
     return thread.next_position if partial.position is None else partial.position
 
 
-def _over(limit: str, most: str) -> Failure:
+def over_limit(limit: str, most: str) -> Failure:
+    """Why a run ends that has used up a limit."""
     return Failure(
         "limit_exceeded",
         f"the attempt used up its limit of {most}; retry continues the run with a new one",
         retryable=True,
         metadata={"limit": limit},
-    )
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    return Usage(
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
-        cached_input_tokens=one.cached_input_tokens + other.cached_input_tokens,
-        cache_write_tokens=one.cache_write_tokens + other.cache_write_tokens,
-        reasoning_tokens=one.reasoning_tokens + other.reasoning_tokens,
     )

@@ -10,9 +10,22 @@ import jsonschema_rs
 
 def misfit(schema: Mapping[str, Any] | bool, value: Any) -> str:
     """What is wrong with a value, or an empty text. Raises ValueError for a schema that is none."""
+    validator = _validator(schema)
     try:
-        jsonschema_rs.validator_for(dict(schema) if isinstance(schema, Mapping) else schema).validate(value)
+        validator.validate(value)
     except jsonschema_rs.ValidationError as error:
         place = "/".join(map(str, error.instance_path))
         return f"{place}: {error.message}" if place else str(error.message)
     return ""
+
+
+def check_schema(schema: Mapping[str, Any] | bool) -> None:
+    """Raises ValueError for a schema that is none."""
+    _validator(schema)
+
+
+def _validator(schema: Mapping[str, Any] | bool) -> Any:
+    try:
+        return jsonschema_rs.validator_for(dict(schema) if isinstance(schema, Mapping) else schema)
+    except jsonschema_rs.ValidationError as error:
+        raise ValueError(f"not a JSON schema: {error.message}") from None

@@ -87,6 +87,14 @@ class StateView(Mapping[str, Any]):
         self._messages = messages
         self._clew = clew
 
+    def over(self, values: Mapping[str, bytes], messages: Sequence[Mapping[str, Any]]) -> StateView:
+        """The same with other values over it, and with other messages."""
+        return StateView({**self._values, **values}, messages, self._clew)
+
+    def bare(self) -> Mapping[str, bytes]:
+        """The values alone, as the JSON that they are."""
+        return self._values
+
     def __getitem__(self, key: str) -> Any:
         if key == "messages":
             return self._messages

@@ -23,6 +23,7 @@ from clew_engine.messages import Part
 from clew_engine.options import Mutation, NewThread, OnDisconnect, RunOptions
 from clew_engine.program import Program
 from clew_engine.streams import Batches, EventStream, late_stream
+from clew_engine.workflows.program import WorkflowProgram
 from clew_engine.workflows.resuming import Answer, go_on
 from clew_engine.workflows.snapshots import Snapshot, restore, take
 from clew_storage import ThreadKey
@@ -79,8 +80,8 @@ def _played(
 
     async def told(event: Event) -> Event:
         payload = event.payload
-        if program.kind == "workflow" and isinstance(payload, RunSuspended | RunFailed):
-            snapshot = await take(scratch, ThreadKey("", event.thread_id))
+        if isinstance(program, WorkflowProgram) and isinstance(payload, RunSuspended | RunFailed):
+            snapshot = await take(scratch, ThreadKey("", event.thread_id), program)
             payload = _with_snapshot(payload, snapshot, seal)
         return replace(event, thread_id="", payload=_nameless(payload))
 

@@ -14,6 +14,7 @@ from clew_storage.records import StateChange
 from clew_storage.varints import VarintReader, put_block, put_varint
 
 _BLANKS = b" \t\r\n"
+_OPEN = ord("[")
 _PUT, _APPEND = 0, 1
 
 
@@ -82,14 +83,17 @@ def _append(values: dict[str, bytes | Tail], removed: Mapping[str, None], key: s
 
 def splice(array: bytes | None, tail: Tail) -> bytes:
     """The array's bytes as they were, with the tail before the closing bracket; what is no array counts as empty."""
-    if array is None or not array.lstrip(_BLANKS).startswith(b"["):
+    if array is None or not (array.startswith(b"[") or array.lstrip(_BLANKS).startswith(b"[")):
         return b"[" + tail.elements + b"]"
     if not tail.elements:
         return array
     end = array.rindex(b"]")
-    opened = array[:end]
-    comma = b"" if opened.strip(_BLANKS) == b"[" else b","
-    return opened + comma + tail.elements + array[end:]
+    last = end - 1
+    while array[last] in _BLANKS:
+        last -= 1
+    comma = b"" if array[last] == _OPEN else b","
+    # One copy of what may be large, and not one for each plus sign.
+    return b"".join((memoryview(array)[:end], comma, tail.elements, memoryview(array)[end:]))
 
 
 def encode_delta(delta: Delta) -> bytes:

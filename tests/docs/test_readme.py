@@ -48,12 +48,17 @@ def run(
     )
 
 
-def test_an_agent_in_process_prints_what_the_readme_says(tmp_path: Path) -> None:
-    code = snippets("README.md", "python")[0]
+@pytest.mark.parametrize("place", [0, 2])
+def test_what_runs_in_process_prints_what_the_readme_says(tmp_path: Path, place: int) -> None:
+    code = snippets("README.md", "python")[place]
 
     done = run([sys.executable, "-c", code], tmp_path, dict(os.environ))
 
-    promised = [line.partition(")  # ")[2] for line in code.splitlines() if ")  # " in line]
+    promised = [
+        line.partition(")  # ")[2]
+        for line in code.splitlines()
+        if line.startswith(("print(", "    print(")) and ")  # " in line
+    ]
     assert (done.returncode, done.stdout.splitlines(), done.stderr) == (0, promised, "")
 
 
@@ -83,7 +88,8 @@ def test_a_client_and_the_command_line_talk_to_a_server(served: dict[str, str], 
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/agents.md", "docs/architecture.md", "docs/cli.md", "docs/guarantees.md"]
+    "page",
+    ["README.md", "docs/agents.md", "docs/architecture.md", "docs/cli.md", "docs/guarantees.md", "docs/workflows.md"],
 )
 def test_every_link_leads_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from clew_engine import Storage
 from clew_engine.state import StateView
-from clew_engine.workflows.node_context import pause, step
 from clew_engine.workflows.reducers import append, merge
+from clew_engine.workflows.steps import pause, step
 from clew_engine.workflows.workflow import Workflow
 from clew_storage import StorageUnavailable, Write, Written
 

@@ -9,7 +9,7 @@ import pytest
 
 from clew_engine import END, ClewError, Limits, Storage, Thread, Workflow, append, merge
 from clew_engine.errors import ArgumentInvalidError, RunFailedError, StateInvalidError
-from clew_engine.workflows.node_context import pause
+from clew_engine.workflows.steps import pause
 from clew_storage import ThreadFilter, ThreadKey
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew_engine import ids
 from clew_engine.approvals import ApprovalKind
-from clew_engine.calls import DECIDED
+from clew_engine.calls import DECIDED, GIVEN
 from clew_engine.checkpoints import Checkpoint, Failure
 from clew_engine.drafts import Draft
 from clew_engine.errors import RunNotFoundError, ThreadNotFoundError, expect_version
@@ -90,7 +90,7 @@ def _undecided(thread: OpenThread) -> Mapping[str, Any]:
     continuation = thread.body.next
     if thread.status is not Status.SUSPENDED:
         return continuation
-    return {name: value for name, value in continuation.items() if name != DECIDED}
+    return {name: value for name, value in continuation.items() if name not in (DECIDED, GIVEN)}
 
 
 def _check_run(key: ThreadKey, asked: str, newest: str) -> None:

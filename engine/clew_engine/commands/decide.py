@@ -127,7 +127,8 @@ def answered(
                 approval_id=record.id,
             )
         seen.append((approval, decision))
-    continuation = program.decided(thread.body.next, seen)
+    upgraded, change = program.upgraded(thread.body.next, thread.state, thread.key.thread_id)
+    continuation = program.decided(upgraded, seen)
     decided = {record.id for record, _ in answers}
     waiting = tuple(record.id for record in thread.pending if record.id not in decided)
     started = () if waiting else program.starting(continuation, thread.transcript, thread.state)
@@ -135,6 +136,7 @@ def answered(
         Source.DECISION,
         Status.SUSPENDED if waiting else Status.IN_PROGRESS,
         next=continuation,
+        state=change,
         decisions=tuple(_ended(decision, actor, expired) for _, decision in answers),
         waiting=waiting,
         started=tuple(started),

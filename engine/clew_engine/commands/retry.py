@@ -30,10 +30,11 @@ def retry(
     def opening(thread: OpenThread) -> Opening:
         rule(thread, Command.RETRY)
         program = program_of(thread, programs)
-        continuation = thread.body.next
+        continuation, change = program.upgraded(thread.body.next, thread.state, key.thread_id)
         draft = Draft(
             Source.RETRY,
             next=continuation,
+            state=change,
             started=tuple(program.starting(continuation, thread.transcript, thread.state)),
             partial=thread.body.partial,
             new_attempt=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clew_engine.attempts import Attempt, Opening
@@ -16,7 +17,7 @@ from clew_engine.rules import Command
 from clew_engine.state import check_size, replacing
 from clew_engine.streams import EventStream
 from clew_engine.verdicts import rule
-from clew_storage import Source, Status, ThreadInfo, ThreadKey
+from clew_storage import Source, StateChange, Status, ThreadInfo, ThreadKey
 from clew_storage.state_changes import apply
 
 if TYPE_CHECKING:
@@ -42,13 +43,14 @@ def send(
         # A thread of another app has no answer to give that would make this call right.
         check_app(thread, program.name)
         rule(thread, Command.SEND)
-        program.check_state(apply(thread.state, change) if (change := replacing(values)) else thread.state)
+        change = _change(program, thread, values)
+        program.check_state(apply(thread.state, change) if change else thread.state)
         said = (DraftMessage("user", content),) if content else ()
         draft = Draft(
             Source.INPUT,
             next=program.begin(),
             messages=(*closing_messages(thread), *said),
-            state=replacing(values),
+            state=change,
             step=0,
             new_run=True,
         )
@@ -58,6 +60,15 @@ def send(
         return Opening(draft, program, info)
 
     return Attempt(storage, key, "send", opening, mutation, options).stream()
+
+
+def _change(program: Program, thread: OpenThread, values: dict[str, bytes]) -> StateChange | None:
+    """The values over the state, which an earlier version of the program may have left."""
+    upgrade = program.upgraded_state(thread.body.next, thread.state, thread.key.thread_id)
+    if upgrade is None:
+        return replacing(values)
+    removed = tuple(key for key in upgrade.removed if key not in values)
+    return replace(upgrade, replaced={**upgrade.replaced, **values}, removed=removed)
 
 
 def check_app(thread: OpenThread, app: str) -> None:

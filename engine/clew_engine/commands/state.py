@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from clew_engine.checkpoints import Checkpoint
-from clew_engine.errors import ArgumentInvalidError, ThreadNotFoundError
+from clew_engine.errors import ArgumentInvalidError, StateInvalidError, ThreadNotFoundError
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
 from clew_engine.outside_writes import OutsideWrite, Programs, info_for, known_program, update_draft, write_from_outside
+from clew_engine.program import Program
 from clew_engine.rules import Command
 from clew_engine.state import check_keys, check_size
 from clew_engine.verdicts import rule
@@ -57,6 +58,7 @@ async def update_state(
         change = StateChange(replaced=dict(update.values), removed=removed)
         program = known_program(programs, update.app or (thread.info.app if thread.info else ""))
         if program is not None:
+            _refuse_older(program, thread)
             program.check_state(apply(thread.state, change))
         return OutsideWrite(update_draft(thread, state=change), info)
 
@@ -76,6 +78,15 @@ async def clear_state(
         return OutsideWrite(update_draft(thread, state=StateChange(removed=tuple(thread.state))))
 
     return (await write_from_outside(storage, key, "clear_state", prepare, mutation=mutation, options=options))[0]
+
+
+def _refuse_older(program: Program, thread: OpenThread) -> None:
+    """What is written now must not be taken for what an older version left, and be migrated."""
+    if program.upgraded_state(thread.body.next, thread.state, thread.key.thread_id) is not None:
+        raise StateInvalidError(
+            "state",
+            "it is of an older version of the workflow; run, answer or retry the thread first, which brings it up to date",
+        )
 
 
 def _check(update: StateUpdate) -> None:

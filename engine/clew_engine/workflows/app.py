@@ -197,8 +197,13 @@ async def _ended(thread: WorkflowThread, run: Awaitable[Result]) -> Result:
     try:
         result = await run
     except RunFailedError as error:
-        error.snapshot = (await take(thread.storage, thread.key)).as_dict()
+        error.snapshot = await _snapshot(thread)
         raise
     if result.status is not Status.SUSPENDED:
         return result
-    return replace(result, snapshot=(await take(thread.storage, thread.key)).as_dict())
+    return replace(result, snapshot=await _snapshot(thread))
+
+
+async def _snapshot(thread: WorkflowThread) -> dict[str, Any]:
+    assert isinstance(thread.program, WorkflowProgram)
+    return (await take(thread.storage, thread.key, thread.program)).as_dict()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import pydantic
 
 from clew_engine.errors import StateInvalidError
 from clew_engine.typed_state import DeclaredState
-from clew_engine.workflows.reducers import Reducer
+from clew_engine.workflows.reducers import Reducer, append, merge
+
+V = TypeVar("V")
+# What these are given is of the key's own type; what another reducer is given need not be.
+_OF_ITS_TYPE = (append, merge)
 
 
 class DeclaredKeys:
@@ -27,21 +31,34 @@ class DeclaredKeys:
             self.reducers |= {name: reducer for name, kind in hints.items() if (reducer := _annotated(kind))}
         self.reducers |= reducers
 
-    def known(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def known(self, values: Mapping[str, V]) -> dict[str, V]:
         """Of some values those whose keys are declared; all, where nothing is."""
         return {name: value for name, value in values.items() if self._adapters is None or name in self._adapters}
 
-    def check(self, values: Mapping[str, bytes], where: str) -> None:
+    def check_state(self, state: Mapping[str, bytes], where: str) -> None:
         """Raises StateInvalidError for a key that is not declared, or a value that does not fit its type."""
-        if self._adapters is None:
+        self._check(state, state, where)
+
+    def check(self, values: Mapping[str, bytes], where: str) -> None:
+        """The same for what a node returns; what an author's own reducer is given is that one's to judge."""
+        own = [key for key in values if self.reducers.get(key, append) not in _OF_ITS_TYPE]
+        self._check(values, [key for key in values if key not in own], where)
+
+    def check_reduced(self, values: Mapping[str, bytes], where: str) -> None:
+        """The same for what the reducers made of it."""
+        self._check(values, [key for key in values if self.reducers.get(key, append) not in _OF_ITS_TYPE], where)
+
+    def _check(self, values: Mapping[str, bytes], typed: Iterable[str], where: str) -> None:
+        adapters = self._adapters
+        if adapters is None:
             return
-        for key, value in values.items():
-            adapter = self._adapters.get(key)
-            if adapter is None:
-                known = ", ".join(self._adapters)
+        for key in values:
+            if key not in adapters:
+                known = ", ".join(adapters)
                 raise StateInvalidError(f"{where}.{key}", f"the workflow declares no such key; it declares: {known}")
+        for key in typed:
             try:
-                adapter.validate_json(value)
+                adapters[key].validate_json(values[key])
             except pydantic.ValidationError as error:
                 raise StateInvalidError(f"{where}.{key}", error.errors()[0]["msg"]) from None
 

@@ -10,6 +10,8 @@ from clew_engine.errors import ArgumentInvalidError
 from clew_engine.state import StateView
 
 START, END = "__start__", "__end__"
+# What is within a node is told apart from its name by these.
+_KEPT = "/:@\x00"
 Choose = Callable[[StateView], str | Sequence[str] | Awaitable[str | Sequence[str]]]
 
 
@@ -32,8 +34,8 @@ class Graph:
 
     def add_node(self, name: str) -> None:
         """A new node. Raises ArgumentInvalidError for a name that is taken or kept."""
-        if name in (START, END) or not name or len(name) > 128 or "\x00" in name:
-            raise ArgumentInvalidError("workflow.node", f"{name!r} cannot name a node")
+        if name in (START, END) or not name or len(name) > 128 or any(mark in name for mark in _KEPT):
+            raise ArgumentInvalidError("workflow.node", f"{name!r} cannot name a node: 1 to 128 characters, no / : @")
         if name in self.nodes:
             raise ArgumentInvalidError("workflow.node", f"two nodes are named {name!r}")
         self.nodes.append(name)
@@ -88,13 +90,39 @@ class Graph:
         done = list(done)
         targets = [target for name in done for target in (*self.edges.get(name, ()), *chosen.get(name, ()))]
         waiting: dict[str, list[str]] = {}
-        for number, (sources, target) in enumerate(self.joins):
-            there = {*arrived.get(str(number), ()), *(name for name in done if name in sources)}
+        for sources, target in self.joins:
+            key = join_key(sources, target)
+            there = {*arrived.get(key, ()), *(name for name in done if name in sources)}
             if there >= set(sources):
                 targets.append(target)
             elif there:
-                waiting[str(number)] = sorted(there)
+                waiting[key] = sorted(there)
         return [name for name in self.nodes if name in targets], waiting
+
+    def lost_join(self, arrived: Iterable[str]) -> str | None:
+        """Of joins that wait one that the graph does not have (any more)."""
+        known = {join_key(sources, target) for sources, target in self.joins}
+        return next((key for key in arrived if key not in known), None)
+
+    def copy(self) -> Graph:
+        """One that stays as this one is now."""
+        return Graph(
+            list(self.nodes),
+            {source: list(targets) for source, targets in self.edges.items()},
+            {source: list(branches) for source, branches in self.branches.items()},
+            list(self.joins),
+        )
+
+
+def join_key(sources: Iterable[str], target: str) -> str:
+    """A join by its names, as a continuation keeps who has arrived at it."""
+    return f"{'/'.join(sorted(sources))}:{target}"
+
+
+def join_names(key: str) -> tuple[list[str], str]:
+    """The other way."""
+    sources, _, target = key.partition(":")
+    return sources.split("/"), target
 
 
 def names_of(chosen: Any, branch: Branch, known: Sequence[str]) -> list[str]:

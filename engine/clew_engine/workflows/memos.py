@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from clew_engine.approvals import ApprovalKind, Question
 from clew_engine.checkpoints import Memo, decode_body
+from clew_engine.json_text import encode, parse_stored
 from clew_storage import CheckpointRecord, Source, ThreadKey
 
 if TYPE_CHECKING:
@@ -15,14 +17,22 @@ if TYPE_CHECKING:
 _PAGE = 200
 # The inner steps' keys are names of the author's; this one is not among them.
 RETURNED = "\x00returned"
+# What a node is called now, by what a checkpoint of this continuation calls it.
+Renamed = Callable[[Mapping[str, Any], str], str]
 
 
 @dataclass
 class Memos:
-    """By node and key, the JSON of what was recorded."""
+    """By node and key, the JSON of what was recorded; and the question about what was started and has no record."""
 
     _found: dict[tuple[str, str], bytes] = field(default_factory=dict)
-    _started: set[tuple[str, str]] = field(default_factory=set)
+    _started: dict[tuple[str, str], Question] = field(default_factory=dict)
+    _begun: set[tuple[str, str]] = field(default_factory=set)
+
+    def __iter__(self) -> Iterator[tuple[str, str, bytes]]:
+        """Node, key and JSON of each record."""
+        for (node, key), value in self._found.items():
+            yield node, key, value
 
     def get(self, node: str, key: str) -> bytes | None:
         """What was recorded, or None."""
@@ -32,17 +42,23 @@ class Memos:
         """Remember what is being recorded."""
         self._found.setdefault((node, key), value)
 
-    def start(self, node: str, key: str) -> None:
-        """Remember that the intent to do something once is recorded."""
-        self._started.add((node, key))
+    def start(self, node: str, key: str, question: Question) -> str:
+        """Remember that something is begun that is done once; gives the text to record of it."""
+        self._started[node, key] = question
+        self._begun.add((node, key))
+        return encode([question.tool, question.arguments]).decode()
 
     def has_started(self, node: str, key: str) -> bool:
         """Whether something was started that has no record."""
         return (node, key) in self._started
 
+    def unknown(self) -> list[Question]:
+        """What is to be asked about that this attempt began and has no record of."""
+        return [self._started[each] for each in self._started if each in self._begun and each not in self._found]
+
     def unrecorded(self) -> list[tuple[str, str]]:
         """What was started once and has no record."""
-        return sorted(self._started - self._found.keys())
+        return sorted(self._started.keys() - self._found.keys())
 
     def rows(self) -> tuple[Memo, ...]:
         """All that was recorded, as a checkpoint keeps it."""
@@ -52,22 +68,28 @@ class Memos:
         """What the nodes that are done returned."""
         return {node: value for (node, key), value in self._found.items() if key == RETURNED}
 
+    def read(self, node: str, key: str, text: str, source: Source) -> None:
+        """Take in a memo of a stored checkpoint; the newest come first."""
+        if source is not Source.INTENT:
+            self.put(node, key, text.encode())
+        else:
+            tool, arguments = parse_stored(text) if text else ("", "")
+            question = Question(ApprovalKind.TOOL_OUTCOME, f"{node}/{key}", tool=tool, arguments=arguments)
+            self._started.setdefault((node, key), question)
 
-async def read_memos(storage: Storage, key: ThreadKey, head: CheckpointRecord) -> Memos:
-    """The memos of the head's step: the head's line is read back to where the step began."""
+
+async def read_memos(storage: Storage, key: ThreadKey, head: CheckpointRecord, renamed: Renamed) -> Memos:
+    """The memos of the head's step: the head's line is read back to where the step, or its run, began."""
     memos = Memos()
     before = head.version + 1
     while True:
         records = await storage.backend.threads.list_checkpoints(key, before_version=before, limit=_PAGE)
         for record in records:
-            if record.step != head.step:
+            if record.step != head.step or record.source is Source.INPUT:
                 return memos
             body = decode_body(record.body)
             for node, name, text in body.memos:
-                if record.source is Source.INTENT:
-                    memos.start(node, name)
-                else:
-                    memos.put(node, name, text.encode())
+                memos.read(renamed(body.next, node), name, text, record.source)
             before = record.version
         if len(records) < _PAGE:
             return memos

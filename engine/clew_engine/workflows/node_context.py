@@ -1,11 +1,10 @@
-"""What a node may ask of the engine while it runs: a pause for a person, and steps that are not done twice."""
+"""What the code of a node stands in while it runs: its answers, and the record of what is not to be done twice."""
 
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,17 +12,18 @@ from typing import TYPE_CHECKING, Any
 from clew_engine.approvals import ApprovalKind, Choice, Question
 from clew_engine.checkpoints import step_id
 from clew_engine.drafts import Draft
-from clew_engine.json_text import JsonError, encode, parse_strict
-from clew_engine.tools import Tool, ToolContext
+from clew_engine.errors import StateTooLargeError
+from clew_engine.json_text import encode, parse_strict
+from clew_engine.runs import RunStopped
+from clew_engine.schemas import check_schema
+from clew_engine.tools import ToolContext
+from clew_engine.workflows.continuations import STARTED, answer_to, without_answers
 from clew_engine.workflows.memos import Memos
 from clew_storage import Source
 
 if TYPE_CHECKING:
     from clew_engine.runs import Run
 
-# What a continuation keeps of a step: answers by what they are about, what was asked, and steps that another line has started.
-ANSWERS, ASKED, STARTED = "answers", "asked", "started"
-Function = Callable[..., Any] | Tool
 _CURRENT: ContextVar[NodeContext] = ContextVar("clew_node")
 
 
@@ -38,100 +38,140 @@ class Paused(BaseException):
 class PauseRejectedError(Exception):
     """A person rejected what a pause asked, or its time was over; the text is the reason."""
 
+    def __init__(self, reason: str, subject: str = "") -> None:
+        super().__init__(reason)
+        self.subject = subject
+
 
 class StepFailedError(Exception):
     """A person said that a step, whose outcome nobody recorded, had failed."""
 
 
 @dataclass
-class NodeContext:
-    """A node's run within a step: its answers by subject, its memos, and how often it has paused or named a step."""
+class StepUnderWay:
+    """What the nodes of a step share. What is changed of the continuation, all later writes of the step have too."""
 
     run: Run
-    node: str
     continuation: dict[str, Any]
     memos: Memos
     loop: asyncio.AbstractEventLoop
+
+    @property
+    def number(self) -> int:
+        """The number of the step."""
+        return self.run.thread.head.step if self.run.thread.head else 0
+
+
+@dataclass
+class Presence:
+    """Whether the node still runs: what it left behind must not write after it."""
+
+    over: bool = False
+
+
+@dataclass
+class NodeContext:
+    """A node's run within a step, and how often it has paused or named a step."""
+
+    step: StepUnderWay
+    node: str
+    presence: Presence = field(default_factory=Presence)
     _paused: int = 0
     _named: Counter[str] = field(default_factory=Counter)
 
     @property
-    def number(self) -> int:
-        """The number of the step under way."""
-        return self.run.thread.head.step if self.run.thread.head else 0
+    def run(self) -> Run:
+        """The run that the step belongs to."""
+        return self.step.run
 
     def inside(self, name: str) -> NodeContext:
         """The context of something with a name of its own within this node."""
-        return NodeContext(self.run, f"{self.node}/{name}", self.continuation, self.memos, self.loop)
+        return NodeContext(self.step, f"{self.node}/{name}", self.presence)
+
+    def check(self) -> None:
+        """Raises CancelledError, which no `except Exception` keeps, when the run is to stop; RuntimeError when the node is over."""
+        try:
+            self.run.check()
+        except RunStopped:
+            raise asyncio.CancelledError from None
+        if self.presence.over:
+            raise RuntimeError(f"node {self.node!r} is over: it must await all that it starts")
 
     def answer(self, subject: str) -> Mapping[str, Any] | None:
         """The answer to a question, or None while it waits."""
-        found: Mapping[str, Any] | None = self.continuation.get(ANSWERS, {}).get(subject)
-        return found
+        return answer_to(self.step.continuation, subject)
 
     def pause(self, value: Any, schema: Mapping[str, Any] | None) -> Any:
-        """See the module's `pause`."""
+        """See the `pause` of `steps`."""
+        self.check()
         subject = f"{self.node}:{self._paused}"
         self._paused += 1
-        answer = self.answer(subject)
+        return self.ask(_pause_question(subject, value, schema))
+
+    def ask(self, question: Question) -> Any:
+        """The answer to a pause's question. Raises Paused while it waits, and PauseRejectedError when a person rejects."""
+        answer = self.answer(question.subject)
         if answer is None:
-            raise Paused(
-                Question(
-                    ApprovalKind.PAUSE,
-                    subject,
-                    prompt=encode(value).decode(),
-                    schema=encode(schema).decode() if schema is not None else "",
-                )
-            )
+            raise Paused(question)
         if answer["choice"] == Choice.REJECT:
-            raise PauseRejectedError(answer.get("reason") or "a person rejected it")
+            raise PauseRejectedError(answer.get("reason") or "a person rejected it", question.subject)
         return parse_strict(answer["value"])
 
-    async def step(self, name: str, function: Function, once: bool, args: Any, kwargs: Any) -> Any:
-        """See the module's `step`."""
+    def key_of(self, name: str) -> str:
+        """The key of the next step of this name."""
         key = f"{name}#{self._named[name]}"
         self._named[name] += 1
-        known = self.memos.get(self.node, key)
-        if known is not None:
-            return parse_strict(known)
-        once = once or (isinstance(function, Tool) and function.once)
-        value = await self._unknown(key, name) if once else None
-        if value is None:
-            if once:
-                await self._intend(key)
-            value = _encoded(name, await self._called(key, function, args, kwargs))
-        await self.record(key, value)
-        return parse_strict(value)
+        return key
 
-    async def _unknown(self, key: str, name: str) -> bytes | None:
-        """What a person says of a step that was started and has no record; None to run it."""
-        elsewhere = step_id(self.node, key, self.number) in self.continuation.get(STARTED, ())
-        if not elsewhere and not self.memos.has_started(self.node, key):
-            return None
-        answer = self.answer(f"{self.node}/{key}")
-        if answer is None:
-            raise Paused(Question(ApprovalKind.TOOL_OUTCOME, f"{self.node}/{key}", tool=name))
-        if answer["choice"] == Choice.FAIL:
-            raise StepFailedError(answer.get("reason") or f"a person said that {name} failed")
-        if answer["choice"] == Choice.RESULT:
-            return str(answer["value"]).encode()
-        # Good for one more start: the next write of the step no longer has the answer.
-        self.continuation[ANSWERS] = {
-            subject: given for subject, given in self.continuation[ANSWERS].items() if subject != f"{self.node}/{key}"
-        }
+    def known(self, key: str) -> bytes | None:
+        """What was recorded under a key, or None."""
+        self.check()
+        return self.step.memos.get(self.node, key)
+
+    def outcome_question(self, key: str, tool: str, arguments: str = "") -> Question:
+        """What a person is asked about a step that was started and has no record."""
+        return Question(ApprovalKind.TOOL_OUTCOME, f"{self.node}/{key}", tool=tool, arguments=arguments)
+
+    async def begin_once(self, key: str, question: Question) -> bytes | None:
+        """Record that something done once is begun, and give None; or what a person says of it, where it was begun before.
+
+        Raises Paused while a person is to say it, and StepFailedError where one says that it failed.
+        """
+        self.check()
+        elsewhere = step_id(self.node, key, self.step.number) in self.step.continuation.get(STARTED, ())
+        if elsewhere or self.step.memos.has_started(self.node, key):
+            answer = self.answer(question.subject)
+            if answer is None:
+                raise Paused(question)
+            if answer["choice"] == Choice.FAIL:
+                raise StepFailedError(answer.get("reason") or f"a person said that {question.tool} failed")
+            if answer["choice"] == Choice.RESULT:
+                return str(answer["value"]).encode()
+            # Good for one more start: from the next write on, the step no longer has the answer.
+            kept = without_answers(self.step.continuation, [question.subject])
+            self.step.continuation.update(kept)
+        text = self.step.memos.start(self.node, key, question)
+        await self._write(Source.INTENT, (self.node, key, text))
         return None
 
-    async def _called(self, key: str, function: Function, args: Any, kwargs: Any) -> Any:
-        if isinstance(function, Tool):
-            output = await function.call(function.check(encode(kwargs).decode()), self.tool_context(key))
-            return parse_strict(output.structured) if output.structured else "".join(_texts(output.content))
-        result = function(*args, **kwargs)
-        return await result if inspect.isawaitable(result) else result
+    async def record(self, values: Mapping[str, bytes]) -> None:
+        """Make what was done durable, by its keys, so that it is not done again; also what was done while the run was asked to stop."""
+        limit = self.run.storage.tuning.state_limit
+        for key, value in values.items():
+            if len(value) > limit:
+                raise StateTooLargeError(f"the result of {key.partition('#')[0]!r}", len(value), limit)
+        if self.presence.over:
+            self.check()
+            raise RuntimeError(f"node {self.node!r} is over: it must await all that it starts")
+        for key, value in values.items():
+            self.step.memos.put(self.node, key, value)
+        await self._write(Source.STEP, *((self.node, key, value.decode()) for key, value in values.items()))
+        self.check()
 
     def tool_context(self, key: str) -> ToolContext:
         """What a tool may know of its call from this node."""
         run = self.run
-        call = step_id(self.node, key, self.number)
+        call = step_id(self.node, key, self.step.number)
         return ToolContext(
             thread_id=run.thread.key.thread_id,
             run_id=run.thread.run_id,
@@ -141,17 +181,9 @@ class NodeContext:
             state=run.state_view(),
         )
 
-    async def _intend(self, key: str) -> None:
-        self.run.check()
-        self.memos.start(self.node, key)
-        await self.run.thread.commit(Draft(Source.INTENT, next=self.continuation, memos=((self.node, key, ""),)))
-
-    async def record(self, key: str, value: bytes) -> None:
-        """Make what was done under a key durable, so that it is not done again."""
-        self.run.check()
-        self.memos.put(self.node, key, value)
-        memo = (self.node, key, value.decode())
-        await self.run.thread.commit(Draft(Source.STEP, next=self.continuation, memos=(memo,)))
+    async def _write(self, source: Source, *memos: tuple[str, str, str]) -> None:
+        self.run.check_held()
+        await self.run.thread.commit(Draft(source, next=self.step.continuation, memos=memos))
 
 
 def enter(context: NodeContext) -> None:
@@ -167,36 +199,12 @@ def current() -> NodeContext:
     return context
 
 
-def pause(value: Any, schema: Mapping[str, Any] | None = None) -> Any:
-    """Suspend the run until a person answers, and return the answer. `value` is what they are shown.
-
-    With a JSON `schema` an answer that does not fit is refused. The node is entered again at its start: what it did before is done again, but for
-    `step` and tools, whose results are kept. Raises PauseRejectedError when a person rejects.
-    """
-    return current().pause(value, schema)
-
-
-async def step(name: str, function: Function, /, *args: Any, once: bool = False, **kwargs: Any) -> Any:
-    """Call a function (or a tool, by keyword) and keep its result, which must be JSON: entered again, the node gets the result it had.
-
-    A `once` step is never started twice by itself: where its outcome was not recorded, a person is asked.
-    """
-    return await current().step(name, function, once, args, kwargs)
-
-
-def step_sync(name: str, function: Function, /, *args: Any, once: bool = False, **kwargs: Any) -> Any:
-    """As `step`, for nodes that are plain functions."""
-    context = current()
-    call = context.step(name, function, once, args, kwargs)
-    return asyncio.run_coroutine_threadsafe(call, context.loop).result()
-
-
-def _encoded(name: str, result: Any) -> bytes:
-    try:
-        return encode(result)
-    except JsonError as error:
-        raise TypeError(f"step {name!r} returned what JSON cannot hold: {error}") from None
-
-
-def _texts(content: Any) -> list[str]:
-    return [getattr(part, "text", "") for part in content]
+def _pause_question(subject: str, value: Any, schema: Mapping[str, Any] | None) -> Question:
+    if schema is not None:
+        check_schema(schema)
+    return Question(
+        ApprovalKind.PAUSE,
+        subject,
+        prompt=encode(value).decode(),
+        schema=encode(schema).decode() if schema is not None else "",
+    )

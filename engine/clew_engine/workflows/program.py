@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from clew_engine.approvals import Approval, ApprovalKind, Choice, Decision, Question
 from clew_engine.checkpoints import Call, Failure
 from clew_engine.drafts import Draft
-from clew_engine.errors import ArgumentInvalidError, ResumeInvalidError
+from clew_engine.errors import ArgumentInvalidError, ClewError, ResumeInvalidError
 from clew_engine.json_text import parse_strict
 from clew_engine.messages import Part
 from clew_engine.options import Limits
 from clew_engine.runs import RunStopped
 from clew_engine.schemas import misfit
-from clew_engine.state import check_size
 from clew_engine.tools import ToolArgumentError
 from clew_engine.transcripts import Transcript
+from clew_engine.workflows import continuations
+from clew_engine.workflows.agent_nodes import usage_in
+from clew_engine.workflows.branches import chosen_after
+from clew_engine.workflows.continuations import ARRIVED, STARTED, nodes_of, static_pause
 from clew_engine.workflows.declared import DeclaredKeys
-from clew_engine.workflows.graph import START, Graph, names_of
+from clew_engine.workflows.graph import START, Graph, join_names
 from clew_engine.workflows.memos import Memos, read_memos
-from clew_engine.workflows.node_context import ANSWERS, ASKED, STARTED
-from clew_engine.workflows.reducers import Merged, StateConflictError
+from clew_engine.workflows.reducers import Merged, MergeError
 from clew_engine.workflows.step_runs import Node, StepRun
-from clew_storage import Source, Status
+from clew_engine.workflows.upgrades import Upgrades
+from clew_storage import CheckpointRecord, Source, StateChange, Status, ThreadKey
 from clew_storage.state_changes import apply
 
 if TYPE_CHECKING:
     from clew_engine.runs import Run
-
-ARRIVED = "arrived"
+    from clew_engine.storage import Storage
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class WorkflowProgram:
     pause_before: frozenset[str]
     pause_after: frozenset[str]
     approval_ttl_s: float | None
+    upgrades: Upgrades
 
     @property
     def kind(self) -> str:
@@ -54,9 +56,8 @@ class WorkflowProgram:
 
     def begin(self) -> Mapping[str, Any]:
         """A run begins with its first nodes, or with finding them where the state has a say."""
-        if START in self.graph.branches:
-            return {"do": [START]}
-        return {"do": self.graph.following([START], {}, {})[0]}
+        first = [START] if START in self.graph.branches else self.graph.following([START], {}, {})[0]
+        return self.upgrades.stamped({"do": first})
 
     def check_input(self, content: Sequence[Part]) -> None:
         """Raises ArgumentInvalidError for a message: a workflow takes values."""
@@ -65,76 +66,84 @@ class WorkflowProgram:
 
     def check_state(self, state: Mapping[str, bytes]) -> None:
         """Raises StateInvalidError for a value that does not fit its key."""
-        self.keys.check(state, "input")
+        self.keys.check_state(state, "state")
+
+    def upgraded_state(
+        self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
+    ) -> StateChange | None:
+        """What makes the state that an older version of the workflow left one of this version. Raises ResumeInvalidError where nothing does."""
+        return self.upgrades.state_change(self.upgrades.pending(continuation, thread_id), state)
+
+    def upgraded(
+        self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
+    ) -> tuple[Mapping[str, Any], StateChange | None]:
+        """See the protocol: nodes and joins that this version does not have are named, and keys by StateInvalidError."""
+        migrations = self.upgrades.pending(continuation, thread_id)
+        newer = self.upgrades.continuation(migrations, continuation)
+        self._know(newer, thread_id)
+        change = self.upgrades.state_change(migrations, state)
+        self.check_state(apply(state, change) if change else state)
+        return newer, change
 
     async def step(self, run: Run) -> None:
         """The nodes that the head names, or the choice of the first ones."""
         continuation = run.thread.body.next
-        names = list(continuation["do"])
-        self._know(names, run.thread.key.thread_id)
-        if names == [START]:
-            await self._go_on(run, continuation, [START], None)
+        run.used_apart = continuations.usage_of(continuation)
+        self._refuse_rejected(continuation)
+        names = nodes_of(continuation)
+        if names in ([START], []):
+            await self._go_on(run, continuation, names, None)
             return
-        before = self._static(continuation, [name for name in names if name in self.pause_before], "before")
+        before = [static_pause("before", name) for name in names if name in self.pause_before]
+        before = [question for question in before if continuations.answer_to(continuation, question.subject) is None]
         if before:
             await self._suspend(run, continuation, before)
             return
         run.count_step()
-        head = run.thread.head
-        assert head is not None
-        fresh = head.source is Source.STEP and not run.thread.body.memos
-        memos = Memos() if fresh else await read_memos(run.storage, run.thread.key, head)
-        nodes = {name: self.nodes[name] for name in names}
-        step = StepRun(run, nodes, continuation, memos, self.keys.check)
-        await step.execute()
-        if step.questions:
-            await self._suspend(run, step.continuation, step.questions)
-            return
-        merged = Merged(run.thread.state, self.keys.reducers)
-        try:
-            for name in names:
-                merged.add(name, step.returned[name])
-        except StateConflictError as error:
-            failure = Failure("state_conflict", str(error), retryable=False, metadata={"key": error.key})
-            raise RunStopped(failure) from None
-        await self._go_on(run, continuation, names, merged)
+        await self._play(run, continuation, names)
 
     def starting(
         self, continuation: Mapping[str, Any], transcript: Transcript, state: Mapping[str, bytes]
     ) -> Sequence[Call]:
-        """Nodes are no calls; only that they are still there is checked. Raises ResumeInvalidError for one that is not."""
-        self._know(continuation["do"], "")
+        """Nodes are no calls."""
         return ()
 
     def decided(
         self, continuation: Mapping[str, Any], answers: Sequence[tuple[Approval, Decision]]
     ) -> Mapping[str, Any]:
         """The answers by what they are about. Raises ArgumentInvalidError for a value that does not fit the pause's schema."""
-        self._know(continuation["do"], "")
-        decided = dict(continuation.get(ANSWERS, {}))
+        rows = {}
         for approval, decision in answers:
-            decided[approval.subject] = self._answer(approval, decision)
-        subjects = {approval.subject for approval, _ in answers}
-        left = [asked for asked in continuation.get(ASKED, ()) if asked["subject"] not in subjects]
-        return {**continuation, ANSWERS: decided, ASKED: left}
+            subject = continuations.subject_of(continuation, approval.subject)
+            rows[subject] = self._answer(replace(approval, subject=subject), decision)
+        return continuations.with_answers(continuation, rows)
 
     def questions(self, continuation: Mapping[str, Any], transcript: Transcript) -> Sequence[Question]:
         """What was asked and is not answered."""
-        return [Question(**{**asked, "kind": ApprovalKind(asked["kind"])}) for asked in continuation.get(ASKED, ())]
+        return continuations.asked(continuation)
 
     def may_have_started(self, continuation: Mapping[str, Any], transcript: Transcript) -> bool:
-        """Whether a step is under way; which of its parts are done once is the nodes' own."""
-        return continuation.get("do") not in (None, [START])
+        """Whether steps are to come; which of their parts are done once is the nodes' own."""
+        return bool(nodes_of(continuation))
 
     def meet_started(
         self, continuation: Mapping[str, Any], transcript: Transcript, step: int, started: frozenset[str]
     ) -> Mapping[str, Any]:
-        """What was started in this very step on another line."""
-        met = {each for each in started if each.endswith(f"@{step}")} | set(continuation.get(STARTED, ()))
+        """What was started in this very step or a later one on another line."""
+        met = {each for each in started if continuations.step_number(each) >= step}
+        met |= set(continuation.get(STARTED, ()))
         return {**continuation, STARTED: sorted(met)} if met else continuation
 
+    async def memos(self, storage: Storage, key: ThreadKey, head: CheckpointRecord) -> Memos:
+        """What was done within the step at a thread's head, by the names that the nodes have now."""
+        return await read_memos(storage, key, head, self.upgrades.node_name)
+
     async def close(self) -> None:
-        """Nothing is held open."""
+        """What its agents' models, and those of workflows inside, hold open."""
+        for node in self.nodes.values():
+            close = getattr(node, "close", None)
+            if close is not None:
+                await close()
 
     def _answer(self, approval: Approval, decision: Decision) -> dict[str, Any]:
         row: dict[str, Any] = {"choice": decision.choice.value}
@@ -162,83 +171,107 @@ class WorkflowProgram:
         except ToolArgumentError as error:
             raise ArgumentInvalidError("decisions.approve.arguments_json", str(error)) from None
 
-    def _know(self, names: Sequence[str], thread_id: str) -> None:
-        missing = [name for name in names if name != START and name not in self.nodes]
+    def _know(self, continuation: Mapping[str, Any], thread_id: str) -> None:
+        missing = [name for name in nodes_of(continuation) if name != START and name not in self.nodes]
         if missing:
             raise ResumeInvalidError(
-                f"the run waits at {', '.join(map(repr, missing))}, which workflow {self.name!r} no longer has; "
-                "serve a version that has it, or cancel the run",
+                f"the run waits at {', '.join(map(repr, missing))}, which workflow {self.name!r} does not have (any more); "
+                "serve a version that has it or a migration that renames it, or cancel the run",
                 nodes=",".join(missing),
                 thread_id=thread_id,
             )
+        lost = self.graph.lost_join(continuation.get(ARRIVED, ()))
+        if lost is not None:
+            sources, target = join_names(lost)
+            raise ResumeInvalidError(
+                f"the run waits for {', '.join(map(repr, sources))} to go on with {target!r}, which workflow {self.name!r} no longer joins; "
+                "serve a version that does, or cancel the run",
+                nodes=target,
+                thread_id=thread_id,
+            )
 
-    def _static(self, continuation: Mapping[str, Any], names: Sequence[str], when: str) -> list[Question]:
-        answered = continuation.get(ANSWERS, {})
-        return [
-            Question(ApprovalKind.PAUSE, f"{when} {name}", prompt=f'{{"{when}":"{name}"}}')
-            for name in names
-            if f"{when} {name}" not in answered
-        ]
+    def _refuse_rejected(self, continuation: Mapping[str, Any]) -> None:
+        """A person rejected a static pause: the run is over, and a retry asks again."""
+        rejected = continuations.rejected_pauses(continuation)
+        for subject, reason in rejected.items():
+            failure = Failure("cancelled", f"the pause {subject} was rejected: {reason}", retryable=True)
+            raise RunStopped(failure, next=continuations.without_answers(continuation, rejected))
 
     async def _suspend(self, run: Run, continuation: Mapping[str, Any], questions: Sequence[Question]) -> None:
         await run.thread.commit(
             Draft(
                 Source.SUSPEND,
                 Status.SUSPENDED,
-                next={**continuation, ASKED: list(map(_row, questions))},
+                next=continuations.asking(continuation, questions),
                 questions=tuple(map(run.addressed, questions)),
-            )
+                usage=run.usage(),
+            ),
+            run.stop_request,
         )
 
+    async def _play(self, run: Run, continuation: Mapping[str, Any], names: Sequence[str]) -> None:
+        head = run.thread.head
+        assert head is not None
+        fresh = head.source is Source.INPUT or (head.source is Source.STEP and not run.thread.body.memos)
+        memos = Memos() if fresh else await self.memos(run.storage, run.thread.key, head)
+        run.used_apart = run.used_apart + usage_in(memos)
+        step = StepRun(run, {name: self.nodes[name] for name in names}, continuation, memos, self.keys.check)
+        await step.execute()
+        if step.questions:
+            await self._suspend(run, step.continuation, step.questions)
+            return
+        try:
+            await self._go_on(run, continuation, names, self._merged(run, names, step))
+        except RunStopped:
+            step.keep()
+            raise
+
+    def _merged(self, run: Run, names: Sequence[str], step: StepRun) -> StateChange | None:
+        """What the nodes changed, in the order of their declaration."""
+        merged = Merged(run.thread.state, self.keys.reducers)
+        try:
+            for name in names:
+                merged.add(name, step.returned[name])
+            change = merged.change()
+            if change is not None:
+                self.keys.check_reduced(change.replaced, "state")
+                run.thread.changed(change)
+        except MergeError as error:
+            failure = Failure(error.code, str(error), error.code != "state_conflict", metadata={"key": error.key})
+            raise RunStopped(failure) from None
+        except ClewError as error:
+            raise RunStopped(Failure("tool_failed", error.message, retryable=True)) from error
+        return change
+
     async def _go_on(
-        self, run: Run, continuation: Mapping[str, Any], done: Sequence[str], merged: Merged | None
+        self, run: Run, continuation: Mapping[str, Any], done: Sequence[str], change: StateChange | None
     ) -> None:
         """Write what the step changed, and what follows it."""
-        change = merged.change() if merged else None
-        state = apply(run.thread.state, change) if change else run.thread.state
-        check_size(state, run.storage.tuning.state_limit)
-        chosen = {name: await self._chosen(run, name, state) for name in done if name in self.graph.branches}
+        chosen = await chosen_after(run, self.graph, done, run.state_view(run.thread.changed(change)))
         following, arrived = self.graph.following(done, chosen, continuation.get(ARRIVED, {}))
-        next_: dict[str, Any] = {"do": following}
-        if arrived:
-            next_[ARRIVED] = arrived
-        step = (run.thread.head.step if run.thread.head else 0) + 1
-        after = self._static({}, [name for name in done if name in self.pause_after], "after")
+        was = run.thread.head.step if run.thread.head else 0
+        step = was + (list(done) not in ([START], []))
+        next_ = continuations.with_usage(
+            continuations.following(continuation, following, arrived, step), run.used_apart
+        )
+        after = [static_pause("after", name) for name in done if name in self.pause_after]
         if after:
             await run.thread.commit(
                 Draft(
                     Source.SUSPEND,
                     Status.SUSPENDED,
-                    next={**next_, ASKED: list(map(_row, after))},
+                    next=continuations.asking(next_, after),
                     state=change,
                     questions=tuple(map(run.addressed, after)),
+                    usage=run.usage(),
                     step=step,
                 )
             )
             return
-        status = Status.IN_PROGRESS if following else Status.COMPLETED
-        await run.thread.commit(Draft(Source.STEP, status, next=next_ if following else {}, state=change, step=step))
-
-    async def _chosen(self, run: Run, name: str, state: Mapping[str, bytes]) -> list[str]:
-        names: list[str] = []
-        for branch in self.graph.branches[name]:
-            try:
-                chosen = branch.choose(run.state_view(state))
-                chosen = await chosen if inspect.isawaitable(chosen) else chosen
-                names += names_of(chosen, branch, self.graph.nodes)
-            except Exception as error:
-                message = f"the branch after {name!r} failed: {type(error).__name__}: {error}"
-                raise RunStopped(Failure("tool_failed", message, retryable=True)) from error
-        return names
-
-
-def _row(question: Question) -> dict[str, str]:
-    """A question as the continuation keeps it."""
-    row = {
-        "kind": question.kind.value,
-        "subject": question.subject,
-        "tool": question.tool,
-        "prompt": question.prompt,
-        "schema": question.schema,
-    }
-    return {name: value for name, value in row.items() if value}
+        if following:
+            await run.thread.commit(Draft(Source.STEP, next=next_, state=change, step=step))
+        else:
+            end = self.upgrades.stamped({})
+            await run.thread.commit(
+                Draft(Source.STEP, Status.COMPLETED, next=end, state=change, usage=run.usage(), step=step)
+            )

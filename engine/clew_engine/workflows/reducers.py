@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from clew_engine.json_text import encode, parse_strict
+from clew_engine.causes import told
+from clew_engine.growing_state import GrowingState
+from clew_engine.json_text import encode, parse_stored
 from clew_storage import StateChange
 
 Reducer = Callable[[Any, Any], Any]
@@ -22,16 +24,37 @@ def merge(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> dict[str, An
     return {**(old or {}), **new}
 
 
-class StateConflictError(Exception):
+class MergeError(Exception):
+    """What the nodes of a step returned cannot be merged."""
+
+    code = "tool_failed"
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+class StateConflictError(MergeError):
     """Two nodes of one step wrote a key that has no reducer."""
+
+    code = "state_conflict"
 
     def __init__(self, key: str, first: str, second: str) -> None:
         super().__init__(
+            key,
             f"nodes {first!r} and {second!r} of one step both wrote {key!r}, which has no reducer; "
-            "give the key one, or let one of them write another key"
+            "give the key one, or let one of them write another key",
         )
-        self.key = key
-        self.nodes = (first, second)
+
+
+def reduced(reducer: Reducer, key: str, old: bytes | None, new: bytes, node: str) -> bytes:
+    """What a reducer makes of a key's JSON. Raises MergeError with what it raises, and for what JSON cannot hold."""
+    try:
+        return encode(reducer(None if old is None else parse_stored(old), parse_stored(new)))
+    except Exception as error:
+        name = getattr(reducer, "__name__", type(reducer).__name__)
+        message = f"the reducer {name!r} of {key!r} failed on what node {node!r} returned: {told(error)}"
+        raise MergeError(key, message) from error
 
 
 @dataclass
@@ -45,7 +68,7 @@ class Merged:
     _writers: dict[str, str] = field(default_factory=dict)
 
     def add(self, node: str, values: Mapping[str, bytes]) -> None:
-        """What one node returned. Raises StateConflictError for a key that another node of the step has written."""
+        """What one node returned. Raises MergeError for a key that cannot be merged: StateConflictError where another node has written it."""
         for key, value in values.items():
             reducer = self.reducers.get(key)
             before = self._writers.setdefault(key, node)
@@ -53,10 +76,11 @@ class Merged:
                 if before != node:
                     raise StateConflictError(key, before, node)
                 self.replaced[key] = value
-            elif reducer is append and key not in self.replaced:
-                self.appended[key] = (*self.appended.get(key, ()), *_elements(value))
+            elif reducer is append:
+                self.appended[key] = (*self.appended.get(key, ()), *self._elements(node, key, value))
             else:
-                self.replaced[key] = encode(reducer(self._now(key), parse_strict(value)))
+                known = self.replaced.get(key, self.state.get(key))
+                self.replaced[key] = reduced(reducer, key, known, value, node)
 
     def change(self) -> StateChange | None:
         """The change, or None for none."""
@@ -64,10 +88,12 @@ class Merged:
             return None
         return StateChange(replaced=self.replaced, appended=self.appended)
 
-    def _now(self, key: str) -> Any:
-        known = self.replaced.get(key, self.state.get(key))
-        return None if known is None else parse_strict(known)
-
-
-def _elements(value: bytes) -> tuple[bytes, ...]:
-    return tuple(encode(element) for element in parse_strict(value))
+    def _elements(self, node: str, key: str, value: bytes) -> tuple[bytes, ...]:
+        elements = parse_stored(value)
+        if not isinstance(elements, list):
+            raise MergeError(key, f"node {node!r} returned for {key!r} what is no list, and its reducer is append")
+        state = self.state
+        known = state.start_of(key) if isinstance(state, GrowingState) else state.get(key)
+        if known not in (None, b"null") and not known.lstrip().startswith(b"["):
+            raise MergeError(key, f"{key!r} holds what is no list, and its reducer is append")
+        return tuple(encode(element) for element in elements)

@@ -10,13 +10,13 @@ import pydantic
 
 from clew_engine import ids
 from clew_engine.approvals import Approval, ApprovalKind, Question, encode_question, view_approval
+from clew_engine.calls import GIVEN
 from clew_engine.checkpoints import Body, Failure, decode_body, encode_body, step_id
 from clew_engine.errors import ArgumentInvalidError, ResumeInvalidError
 from clew_engine.json_text import JsonError, encode, join_object, parse_strict
 from clew_engine.state import check_size, parse_state, replacing
-from clew_engine.workflows.memos import read_memos
-from clew_engine.workflows.node_context import ANSWERS, ASKED, STARTED
-from clew_engine.workflows.program import ARRIVED
+from clew_engine.workflows.continuations import ANSWERS, ARRIVED, ASKED, SCHEMA, STARTED, USED
+from clew_engine.workflows.program import WorkflowProgram
 from clew_storage import (
     ApprovalRecord,
     ApprovalState,
@@ -107,7 +107,7 @@ class Snapshot:
             raise ArgumentInvalidError("snapshot.run_id", "it is not a run of this uid and version")
         if self.status not in _SOURCES:
             raise ArgumentInvalidError("snapshot.status", "it is suspended or failed")
-        if not self.next.get("do"):
+        if "do" not in self.next:
             raise ArgumentInvalidError("snapshot.next.do", "it names no node to go on with")
         if (self.status is Status.SUSPENDED) != bool(self.approvals):
             raise ArgumentInvalidError(
@@ -122,7 +122,10 @@ _NEXT: dict[str, pydantic.TypeAdapter[Any]] = {
     ARRIVED: pydantic.TypeAdapter(dict[str, list[str]]),
     ANSWERS: pydantic.TypeAdapter(dict[str, dict[str, str]]),
     ASKED: pydantic.TypeAdapter(list[dict[str, str]]),
+    GIVEN: pydantic.TypeAdapter(dict[str, dict[str, str]]),
     STARTED: pydantic.TypeAdapter(list[str]),
+    USED: pydantic.TypeAdapter(list[pydantic.NonNegativeInt]),
+    SCHEMA: pydantic.TypeAdapter(pydantic.PositiveInt),
 }
 
 
@@ -164,13 +167,13 @@ def _format_of(given: Mapping[str, Any] | bytes) -> tuple[bytes, int]:
     return text, number
 
 
-async def take(storage: Storage, key: ThreadKey) -> Snapshot:
+async def take(storage: Storage, key: ThreadKey, program: WorkflowProgram) -> Snapshot:
     """The snapshot of a run that is at rest."""
     async with storage.calling(key):
         head = await storage.backend.threads.get_head(key)
         assert head is not None
         assert head.checkpoint is not None
-        memos = await read_memos(storage, key, head.checkpoint)
+        memos = await program.memos(storage, key, head.checkpoint)
         state = await storage.backend.threads.get_state(key, version=None) or {}
     record, uid = head.checkpoint, head.thread.uid
     body = decode_body(record.body)

@@ -18,6 +18,7 @@ from clew_engine.workflows.program import WorkflowProgram
 from clew_engine.workflows.reducers import Reducer
 from clew_engine.workflows.step_runs import Node
 from clew_engine.workflows.sub_workflows import SubWorkflow
+from clew_engine.workflows.upgrades import ChangeState, Migration, Upgrades
 
 N = TypeVar("N", bound=Node)
 
@@ -27,6 +28,9 @@ class Workflow:
 
     `state` declares the keys (TypedDict, dataclass or pydantic model); `reducers`, or functions in `Annotated` types, say what becomes of a key that
     several nodes of a step write: `append`, `merge`, or a function of the old and the new value. Without one the newest value replaces the old.
+
+    `version` is that of the state and the nodes' names. `migrate` says by each earlier version what leads to the next: a function of the state, a
+    Migration that also renames nodes, or None for nothing. A thread is brought up to date when it is next run, answered or retried.
     """
 
     def __init__(
@@ -36,12 +40,15 @@ class Workflow:
         state: type[Any] | None = None,
         reducers: Mapping[str, Reducer] | None = None,
         limits: Limits | None = None,
+        version: int = 1,
+        migrate: Mapping[int, Migration | ChangeState | None] | None = None,
         description: str = "",
     ) -> None:
         self.name = check_id(name, "workflow.name")
         self.description = description
         self._keys = DeclaredKeys(state, reducers or {})
         self._limits = limits or Limits(steps=1000)
+        self._upgrades = Upgrades(name, version, {each: _migration(step) for each, step in (migrate or {}).items()})
         self._graph = Graph()
         self._nodes: dict[str, Node] = {}
 
@@ -63,8 +70,11 @@ class Workflow:
         self._add(name or agent.name, AgentNode(agent, ask, keep))
 
     def workflow(self, app: WorkflowApp, *, name: str = "") -> None:
-        """Make a compiled workflow a node: it gets the keys that it declares, and returns those that it changed."""
-        self._add(name or app.name, SubWorkflow(app.program))
+        """Make a compiled workflow a node: it gets the keys that both declare, and returns of them those that it changed.
+
+        A key that has the same reducer in both gets what its nodes returned, joined; its pauses are the outer run's.
+        """
+        self._add(name or app.name, SubWorkflow(app.program, self._keys))
 
     def start(self, *names: str) -> None:
         """Say which nodes a run begins with."""
@@ -98,13 +108,14 @@ class Workflow:
                 raise ArgumentInvalidError("workflow.compile", f"there is no node {name!r} to pause at")
         program = WorkflowProgram(
             name=self.name,
-            graph=self._graph,
+            graph=self._graph.copy(),
             nodes=dict(self._nodes),
             keys=self._keys,
             limits=self._limits,
             pause_before=frozenset(pause_before),
             pause_after=frozenset(pause_after),
             approval_ttl_s=approval_ttl,
+            upgrades=self._upgrades,
         )
         return WorkflowApp(program, storage, self.description)
 
@@ -112,3 +123,7 @@ class Workflow:
         self._graph.add_node(name)
         self._nodes[name] = function
         return function
+
+
+def _migration(given: Migration | ChangeState | None) -> Migration:
+    return given if isinstance(given, Migration) else Migration(given)

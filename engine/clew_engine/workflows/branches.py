@@ -1,0 +1,36 @@
+"""What the branches after a step choose."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from clew_engine.causes import told
+from clew_engine.checkpoints import Failure
+from clew_engine.runs import RunStopped
+from clew_engine.state import StateView
+from clew_engine.workflows.graph import Branch, Graph, names_of
+
+if TYPE_CHECKING:
+    from clew_engine.runs import Run
+
+
+async def chosen_after(run: Run, graph: Graph, done: Iterable[str], view: StateView) -> dict[str, list[str]]:
+    """By each node that is done the nodes that its branches name. Raises RunStopped for a branch that fails."""
+    chosen: dict[str, list[str]] = {}
+    for name in done:
+        for branch in graph.branches.get(name, ()):
+            try:
+                chosen.setdefault(name, []).extend(names_of(await run.work(_choose(branch, view)), branch, graph.nodes))
+            except RunStopped:
+                raise
+            except Exception as error:
+                message = f"the branch after {name!r} failed: {told(error)}"
+                raise RunStopped(Failure("tool_failed", message, retryable=True, metadata={"node": name})) from error
+    return chosen
+
+
+async def _choose(branch: Branch, view: StateView) -> Any:
+    chosen = branch.choose(view)
+    return await chosen if inspect.isawaitable(chosen) else chosen
