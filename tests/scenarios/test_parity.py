@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import clew
-import clew.app
 import clew.requests
 import clew_engine
 import clew_engine.options
@@ -38,8 +37,8 @@ ATTRIBUTES = {
     "payload": "in process it holds the engine's own objects; its `type` is compared",
 }
 
-OPTIONS = {clew.Thread: clew.requests, clew_engine.Thread: clew_engine.options}
-VERBS = sorted(name for name in dir(clew.Thread) if not name.startswith("_"))
+THERE, HERE = (clew.Thread, clew.WorkflowThread), (clew_engine.Thread, clew_engine.WorkflowThread)
+VERBS = [(kind, name) for kind in range(2) for name in sorted(dir(THERE[kind])) if not name.startswith("_")]
 
 
 def parameters(method: Callable[..., Any], options: Any) -> dict[str, tuple[str, Any]]:
@@ -54,22 +53,32 @@ def parameters(method: Callable[..., Any], options: Any) -> dict[str, tuple[str,
     return found
 
 
-def test_both_handles_have_the_same_names() -> None:
-    here = {name for name in dir(clew_engine.Thread) if not name.startswith("_")}
-    there = set(VERBS) | {"id", "app"}
+@pytest.mark.parametrize("kind", [0, 1], ids=["Thread", "WorkflowThread"])
+def test_both_handles_have_the_same_names(kind: int) -> None:
+    here = {name for name in dir(HERE[kind]) if not name.startswith("_")}
+    there = {name for of, name in VERBS if of == kind} | {"id", "app"}
     assert here == there, "id and app are attributes of the client's handle"
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_verb_takes_the_same_in_both(verb: str) -> None:
-    here, there = (parameters(getattr(kind, verb), options) for kind, options in reversed(OPTIONS.items()))
+@pytest.mark.parametrize(("kind", "verb"), VERBS, ids=[f"{THERE[kind].__name__}.{verb}" for kind, verb in VERBS])
+def test_a_verb_takes_the_same_in_both(kind: int, verb: str) -> None:
+    here = parameters(getattr(HERE[kind], verb), clew_engine.options)
+    there = parameters(getattr(THERE[kind], verb), clew.requests)
     assert here == {name: each for name, each in there.items() if name not in ONLY_THERE}
 
 
 def test_both_handles_are_made_alike() -> None:
-    here = parameters(clew_engine.Agent.thread, None)
-    there = parameters(clew.app.AppHandle.thread, None)
-    assert {name: each for name, each in here.items() if name not in ONLY_HERE} == there
+    for in_process, client in (
+        (clew_engine.Agent.thread, clew.AppHandle.thread),
+        (clew_engine.WorkflowApp.thread, clew.WorkflowHandle.thread),
+    ):
+        here, there = parameters(in_process, None), parameters(client, None)
+        assert {name: each for name, each in here.items() if name not in ONLY_HERE} == there
+
+
+def test_both_results_have_the_same_fields() -> None:
+    here, there = ([each.name for each in fields(kind)] for kind in (clew_engine.Result, clew.Result))
+    assert [name for name in here if name not in ATTRIBUTES] == there
 
 
 @pytest.fixture

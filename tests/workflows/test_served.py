@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -44,16 +45,47 @@ async def test_a_run_is_started_answered_and_read_by_the_client(storage: Storage
         (listed,) = await client.apps.list()
         assert (listed.name, listed.kind, listed.description) == ("counting", "workflow", "Counts.")
         assert set(listed.input_schema["properties"]) == {"count", "log"}
-        thread = client.app("counting").thread("t")
-        reply = await thread.send({"count": 1})
-        assert reply.status == "suspended"
-        assert [(each.kind, each.prompt) for each in reply.approvals] == [("pause", {"now": 1})]
+        thread = client.workflow("counting").thread("t", actor="ada")
+        result = await thread.run({"count": 1}, user_id=7)
+        assert (result.status, result.state) == ("suspended", {"count": 1})
+        assert [(each.kind, each.prompt) for each in result.approvals] == [("pause", {"now": 1})]
         with pytest.raises(ArgumentInvalidError):
             await thread.resume("many")
-        reply = await thread.resume(41)
-        assert reply.status == "completed"
-        assert await thread.state() == {"count": 42, "log": ["added 41", "checked"]}
+        result = await thread.resume(41)
+        assert (result.status, result.steps) == ("completed", 2)
+        assert result.state == {"count": 42, "log": ["added 41", "checked"]} == await thread.state()
+        assert await thread.result() == result
+        assert (await thread.info()).user_id == "7"
         assert await thread.messages() == []
+
+
+async def test_a_run_is_streamed_and_its_copy_is_a_workflows_thread_too(storage: Storage) -> None:
+    async with serving([app()], storage) as served, Client(served.target) as client:
+        thread = client.workflow("counting").thread("t")
+        events = [event.type async for event in thread.stream({"count": 1})]
+        assert events[-1] == "run_suspended"
+        copy = await thread.copy("other")
+        assert (await copy.resume(1)).state["count"] == 2
+        assert (await thread.result()).status == "suspended"
+        (waiting,) = await thread.approvals()
+        with pytest.raises(RunFailedError, match="PauseRejectedError: no"):
+            await thread.decide({waiting.id: {"reject": "no"}})
+        assert (await thread.retry()).status == "suspended"
+
+
+def test_a_workflow_has_blocking_forms(tmp_path: Path) -> None:
+    async def served() -> None:
+        async with serving([app()], f"sqlite://{tmp_path / 'clew.db'}") as server:
+            await asyncio.to_thread(played, server.target)
+
+    def played(target: str) -> None:
+        with Client(target) as client:
+            thread = client.workflow("counting").thread("t")
+            assert thread.run_sync({"count": 1}).status == "suspended"
+            assert thread.resume_sync(1).state["count"] == 2
+            assert thread.result_sync().status == "completed"
+
+    asyncio.run(served())
 
 
 async def test_a_failed_run_says_which_node_and_is_retried(storage: Storage) -> None:

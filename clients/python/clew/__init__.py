@@ -69,6 +69,7 @@ from clew.streams import EventStream, Stream
 from clew.thread import Thread
 from clew.transcript import Transcript
 from clew.usage import Usage
+from clew.workflow import Result, WorkflowHandle, WorkflowThread
 
 __all__ = [
     "App",
@@ -112,6 +113,7 @@ __all__ = [
     "ReasoningDelta",
     "Reply",
     "RequestIdReusedError",
+    "Result",
     "ResumeInvalidError",
     "RunCancelledError",
     "RunCompleted",
@@ -144,4 +146,6 @@ __all__ = [
     "UnavailableError",
     "Usage",
     "VersionConflictError",
+    "WorkflowHandle",
+    "WorkflowThread",
 ]

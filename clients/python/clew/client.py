@@ -16,6 +16,7 @@ from clew.inbox import Approvals
 from clew.listings import Apps, Threads
 from clew.settings import Settings, Tls, Token, default_target
 from clew.thread import Thread
+from clew.workflow import WorkflowHandle
 
 
 class Client:
@@ -68,6 +69,10 @@ class Client:
     def app(self, name: str) -> AppHandle:
         """A handle on an agent or workflow."""
         return AppHandle(self, name)
+
+    def workflow(self, name: str) -> WorkflowHandle:
+        """A handle on a workflow: its threads are run with values and give results with a state."""
+        return WorkflowHandle(self, name)
 
     def thread(self, thread_id: str, actor: str | None = None) -> Thread:
         """A handle on a thread, whatever its app is."""

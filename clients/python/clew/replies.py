@@ -13,6 +13,9 @@ P = ParamSpec("P")
 S = TypeVar("S")
 
 
+R = TypeVar("R")
+
+
 def replying(
     verb: Callable[Concatenate[S, P], EventStream], name: str, doc: str
 ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, Reply]]:
@@ -21,9 +24,19 @@ def replying(
     async def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Reply:
         return await verb(self, *args, **kwargs).reply()
 
+    return named(call, verb, name, doc, "Reply")
+
+
+def named(
+    call: Callable[Concatenate[S, P], Coroutine[Any, Any, R]],
+    verb: Callable[Concatenate[S, P], EventStream],
+    name: str,
+    doc: str,
+    gives: str,
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, R]]:
+    """The call with a name, and with the parameters of the verb that it is made from: what `help()` shows."""
     call.__name__, call.__doc__ = name, doc
     call.__qualname__ = f"{verb.__qualname__.rpartition('.')[0]}.{name}"
-    call.__annotations__ = verb.__annotations__ | {"return": "Reply"}
-    signature = inspect.signature(verb).replace(return_annotation="Reply")
-    call.__signature__ = signature  # type: ignore[attr-defined]  # what help() shows
+    call.__annotations__ = verb.__annotations__ | {"return": gives}
+    call.__signature__ = inspect.signature(verb).replace(return_annotation=gives)  # type: ignore[attr-defined]
     return call

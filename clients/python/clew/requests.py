@@ -78,7 +78,7 @@ def send_request(
     user_id: str | int | None,
     metadata: Mapping[str, Any] | None,
 ) -> pb.SendRequest:
-    """An input with the state values that go with it. `user_id` is one of them, and names whom a new thread belongs to."""
+    """An input with the state values that go with it. `user_id` names whom a new thread belongs to, and beside a message is one of the values."""
     request = pb.SendRequest(
         thread_id=frame.thread_id,
         app=app,
@@ -96,7 +96,8 @@ def send_request(
     values = dict(state)
     if user_id is not None:
         request.user_id = str(user_id)
-        values.setdefault("user_id", user_id)
+        if not isinstance(message, Mapping):
+            values.setdefault("user_id", user_id)
     if values:
         request.state_json = encode_object(values, "state_json").encode()
     if metadata is not None:

@@ -1,8 +1,8 @@
-"""The verbs of a thread that start, continue, watch and stop runs."""
+"""The verbs of a thread that continue, watch and stop runs, as far as it matters to none what runs on it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from clew.attempts import Attempt, Request, Rpc, Watch
@@ -10,11 +10,10 @@ from clew.blocking import blocking, iterating
 from clew.connection import Connection
 from clew.decisions import Decision, Decisions, decisions_of
 from clew.json_text import encode_json
-from clew.options import Limits, OnBusy, new_request_id
+from clew.options import new_request_id
 from clew.pending import pending_ids
 from clew.records import Checkpoint, checkpoint_of
-from clew.replies import replying
-from clew.requests import Frame, Input, RunArguments, decide_request, frame_of, send_request
+from clew.requests import Frame, RunArguments, decide_request, frame_of
 from clew.streams import EventStream
 from clew.v1 import run_service_pb2 as pb
 
@@ -23,46 +22,13 @@ if TYPE_CHECKING:
 
 
 class Runs:
-    """What can be run on a thread. The `stream` forms give events as they happen, the others a Reply when the attempt has ended."""
+    """What can be done with the runs of a thread. The `stream` forms give events as they happen; what a run hands back is its subclasses'."""
 
     def __init__(self, client: Client, thread_id: str, app: str, actor: str) -> None:
         self._client = client
         self.id = thread_id
         self.app = app
         self.actor = actor
-
-    def stream(
-        self,
-        message: Input,
-        /,
-        *,
-        state: Mapping[str, Any] | None = None,
-        user_id: str | int | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        on_busy: OnBusy | None = None,
-        busy_timeout: float | None = None,
-        limits: Limits | None = None,
-        expected_version: int | None = None,
-        request_id: str | None = None,
-        timeout: float | None = None,
-        **values: Any,
-    ) -> EventStream:
-        """Sends a message and streams its turn.
-
-        `message` is a text, a list of parts (dicts as `messages` gives them), or a dict: what a workflow starts with. `values` and `state` are merged
-        into the thread's state (`state` for names that are options here); `user_id` is one of them, and whom a new thread belongs to, `metadata` is a
-        new thread's. The other options are those of RunArguments.
-        """
-        frame = self._frame(
-            on_busy=on_busy,
-            busy_timeout=busy_timeout,
-            limits=limits,
-            expected_version=expected_version,
-            request_id=request_id,
-            timeout=timeout,
-        )
-        request = send_request(frame, self.app, message, {**(state or {}), **values}, user_id, metadata)
-        return self._attempt("Send", request, frame)
 
     def stream_decide(self, decisions: Decisions, /, **options: Unpack[RunArguments]) -> EventStream:
         """Decides approvals, all or none, and streams what follows.
@@ -142,14 +108,6 @@ class Runs:
         to = self._client.connection()
         return checkpoint_of((await to.ask(to.runs.CancelRun, request)).checkpoint)
 
-    send = replying(stream, "send", "Sends a message and runs its turn. Takes what `stream` takes.")
-    decide = replying(stream_decide, "decide", "Decides approvals, all or none. Takes what `stream_decide` takes.")
-    approve = replying(stream_approve, "approve", "Approves tool calls, or without ids all that the thread waits for.")
-    reject = replying(stream_reject, "reject", "Rejects with a reason, or without ids all that the thread waits for.")
-    resume = replying(stream_resume, "resume", "Answers the one pause that the thread waits with.")
-    retry = replying(stream_retry, "retry", "Continues a failed, cancelled or interrupted run where it stopped.")
-
-    stream_sync = iterating(stream)
     stream_decide_sync = iterating(stream_decide)
     stream_approve_sync = iterating(stream_approve)
     stream_reject_sync = iterating(stream_reject)
@@ -157,12 +115,6 @@ class Runs:
     stream_retry_sync = iterating(stream_retry)
     watch_sync = iterating(watch)
     cancel_sync = blocking(cancel)
-    send_sync = blocking(send)
-    decide_sync = blocking(decide)
-    approve_sync = blocking(approve)
-    reject_sync = blocking(reject)
-    resume_sync = blocking(resume)
-    retry_sync = blocking(retry)
 
     def _frame(self, **options: Unpack[RunArguments]) -> Frame:
         return frame_of(self.id, self.actor, options)

@@ -64,16 +64,22 @@ class EventStream(Stream[Event]):
 
     async def reply(self) -> Reply:
         """Read to the end. Raises RunFailedError or RunCancelledError for a run that failed."""
+        return (await self.ended())[0]
+
+    async def ended(self) -> tuple[Reply, str | None]:
+        """As `reply`, with the id of the checkpoint that the attempt ended with, where the stream told it."""
         last: Event | None = None
+        written: str | None = None
         spoken: dict[str, Message] = {}
         async for event in self:
             if isinstance(event.payload, CheckpointWritten):
                 spoken = {message["id"]: message for message in event.payload.messages}
+                written = event.payload.checkpoint["id"]
             if event.payload.terminal:
                 last = event
         if last is None:
             raise StreamCutError("the stream ended without a word on the run; watch the thread for the rest")
-        return _reply_of(last, spoken)
+        return _reply_of(last, spoken), written
 
 
 async def _items(reader: Reader[T]) -> AsyncGenerator[T, None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from clew.blocking import blocking
 from clew.edits import Edits
@@ -13,20 +13,21 @@ from clew.json_text import decode_json, encode_object
 from clew.messages import Message, message_of
 from clew.options import OnBusy, duration_of, new_request_id
 from clew.records import Approval, Checkpoint, ThreadInfo, checkpoint_of, thread_of
+from clew.turns import Turns
 from clew.v1 import approval_service_pb2, checkpoint_service_pb2, run_pb2, thread_service_pb2
 from clew.words import number_of
 
 _BUSY_S = 60.0
 
 
-class Thread(Edits):
+class Handle(Edits):
     """A thread by its id. It holds only the id, the app and the actor: make one per request, anywhere; two on one id are the same thread.
 
-    The thread itself is made by its first send. Every verb has a blocking form, with `_sync` after its name.
+    The thread itself is made by its first send or run. Every verb has a blocking form, with `_sync` after its name.
     """
 
     def __repr__(self) -> str:
-        return f"Thread({self.id!r}, app={self.app!r})"
+        return f"{type(self).__name__}({self.id!r}, app={self.app!r})"
 
     async def message(self, message_id: str, *, reasoning: bool = False) -> Message:
         """One message."""
@@ -102,7 +103,7 @@ class Thread(Edits):
         *,
         expected_version: int | None = None,
         request_id: str | None = None,
-    ) -> Thread:
+    ) -> Self:
         """Copies the thread, up to its head or an older checkpoint, to a new thread that owns all it has, and gives the handle on that."""
         request = thread_service_pb2.CopyThreadRequest(
             thread_id=self.id,
@@ -113,7 +114,7 @@ class Thread(Edits):
         )
         to = self._client.connection()
         await to.ask(to.threads.CopyThread, request)
-        return Thread(self._client, target_id, self.app, self.actor)
+        return type(self)(self._client, target_id, self.app, self.actor)
 
     async def update(
         self,
@@ -165,3 +166,7 @@ class Thread(Edits):
     update_sync = blocking(update)
     info_sync = blocking(info)
     delete_sync = blocking(delete)
+
+
+class Thread(Turns, Handle):
+    """A conversation with an agent: what a handle does, and the turns that its user begins."""
