@@ -74,13 +74,20 @@ async def _served(client: Client, wanted: str) -> str:
     """The app that is wanted, or the only one. Raises AppNotFoundError before anyone has said anything to it."""
     from clew import AppNotFoundError  # noqa: PLC0415
 
-    names = [app.name for app in await client.apps.list()]
+    apps = {app.name: app for app in await client.apps.list()}
+    names = [*apps]
     there = ", ".join(names) or "none"
     if wanted:
         if wanted not in names:
             text = f"no app {wanted!r} is served here; there are: {there}"
             raise AppNotFoundError(text, metadata={"app": wanted})
-        return wanted
-    if len(names) != 1:
+    elif len(names) != 1:
         raise typer.BadParameter(f"say which app to talk with; the server has: {there}", param_hint="APP")
-    return names[0]
+    name = wanted or names[0]
+    if apps[name].kind == "workflow":
+        raise typer.BadParameter(
+            f"{name!r} is a workflow: it takes values and no messages. Run it from a program "
+            f"(client.workflow({name!r}).thread(ID).run({{…}})); what it waits for is answered by clew approvals decide ID --value JSON.",
+            param_hint="APP",
+        )
+    return name

@@ -9,7 +9,7 @@ from clew_server.cli.output import moment, one_line, print_table, status_text
 from clew_server.cli.run_view import result_line
 
 if TYPE_CHECKING:
-    from clew import Thread, ThreadInfo
+    from clew import Approval, Thread, ThreadInfo
 
 T = TypeVar("T")
 
@@ -31,6 +31,18 @@ async def at_checkpoint(thread: Thread, place: str, act: Callable[[str], Awaitab
 def standing(info: ThreadInfo) -> str:
     """The head's status; for a run in progress, whether anyone works on it."""
     return info.run.state if info.run and info.status == "in_progress" else info.status
+
+
+def waits(approvals: Sequence[Approval]) -> dict[str, str]:
+    """What a thread waits for, a field each: a call with its arguments, or what a workflow asks."""
+    fields: dict[str, str] = {}
+    for approval in approvals:
+        paused = approval.kind == "pause"
+        name = what = "waits for an answer" if paused else f"waits for {approval.tool}"
+        while name in fields:
+            name = f"{what} ({1 + sum(each.startswith(what) for each in fields)})"
+        fields[name] = f"{one_line(approval.prompt if paused else approval.arguments, 400)} ({approval.id})"
+    return fields
 
 
 def print_history(checkpoints: Sequence[Mapping[str, Any]]) -> None:

@@ -11,7 +11,7 @@ import typer
 from clew_server.cli.calls import DEFAULT_TARGET, AsJson, Target, call
 from clew_server.cli.output import moment, one_line, plain, print_fields, print_json, print_table, say, status_text
 from clew_server.cli.thread_state import state
-from clew_server.cli.thread_view import at_checkpoint, print_history, print_messages, standing
+from clew_server.cli.thread_view import at_checkpoint, print_history, print_messages, standing, waits
 
 if TYPE_CHECKING:
     from clew import Client, ThreadInfo
@@ -80,11 +80,13 @@ def show(thread: ThreadId, as_json: AsJson = False, target: Target = DEFAULT_TAR
       clew threads show ticket-7 --json
     """
 
-    async def work(client: Client) -> tuple[Any, Any, Any]:
+    async def work(client: Client) -> tuple[Any, Any, Any, Any]:
         handle = client.thread(thread)
-        return await handle.info(), await handle.state(), await client.approvals.list(thread_id=thread)
+        info, state = await handle.info(), await handle.state()
+        newest = await handle.history(1) if info.status else []
+        return info, state, newest, await client.approvals.list(thread_id=thread)
 
-    info, state, waiting = call(target, work, as_json=as_json)
+    info, state, newest, waiting = call(target, work, as_json=as_json)
     if as_json:
         print_json({**plain(info), "state": state, "approvals": plain(waiting)})
         return
@@ -101,10 +103,8 @@ def show(thread: ThreadId, as_json: AsJson = False, target: Target = DEFAULT_TAR
             "updated": moment(info.updated_at_ms),
             "metadata": one_line(info.metadata, 2000) if info.metadata else "",
             "state": one_line(state, 2000) if state else "",
-            **{
-                f"waits for {each.tool or 'a value'}": f"{one_line(each.arguments, 400)} ({each.id})"
-                for each in waiting
-            },
+            "next": ", ".join(newest[0]["next"]) if newest else "",
+            **waits(waiting),
         }
     )
 

@@ -1,0 +1,70 @@
+"""The command line and workflows: what waits is shown with what it asks, answered, and chat says what to use."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+from collections.abc import Callable
+
+from clew import Client
+from clew_engine import Storage, Workflow, append, pause
+from tests.cli.conftest import CLEW
+from tests.support.serving import serving
+
+
+def workflow() -> Workflow:
+    """Two nodes that ask at once."""
+    flow = Workflow("invoices", reducers={"log": append})
+    for name in ("ada", "bob"):
+        flow.node(lambda _, name=name: {"log": [[name, pause({"pay": 7, "asks": name})]]}, name=name)
+    flow.start("ada", "bob")
+    return flow
+
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+async def on_a_server(play: Callable[[Run], None]) -> None:
+    """Play with the command line against a server with a workflow whose thread `t` waits."""
+    async with Storage("memory://") as storage, serving([workflow().compile()], storage) as served:
+        async with Client(served.target) as client:
+            await client.workflow("invoices").thread("t").run({"number": "INV-7"})
+
+        def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+            environment = {**os.environ, "CLEW_TARGET": served.target}
+            return subprocess.run(
+                [CLEW, *arguments], env=environment, input="", capture_output=True, text=True, timeout=60, check=False
+            )
+
+        await asyncio.to_thread(play, run)
+
+
+async def test_a_thread_shows_its_nodes_and_each_question_and_is_answered() -> None:
+    def play(run: Run) -> None:
+        shown = run("threads", "show", "t")
+        assert shown.returncode == 0, shown.stderr
+        assert "ada, bob" in shown.stdout
+        assert shown.stdout.count("waits for an answer") == 2
+        assert all(name in shown.stdout.split("waits for", 1)[1] for name in ("asks", "ada", "bob"))
+        waiting = json.loads(run("threads", "show", "t", "--json").stdout)["approvals"]
+        for each in waiting:
+            decided = run("approvals", "decide", each["id"], "--value", '"yes"')
+            assert decided.returncode in (0, 3), decided.stderr
+        state = json.loads(run("threads", "show", "t", "--json").stdout)["state"]
+        assert state == {"number": "INV-7", "log": [["ada", "yes"], ["bob", "yes"]]}
+
+    await on_a_server(play)
+
+
+async def test_chat_says_that_a_workflow_takes_values_and_what_to_use() -> None:
+    def play(run: Run) -> None:
+        for command in (("chat",), ("chat", "invoices")):
+            refused = run(*command)
+            assert refused.returncode == 2
+            text = " ".join(refused.stderr.replace("│", " ").split())
+            assert "takes values and no messages" in text
+            assert "client.workflow('invoices').thread(ID).run" in text
+
+    await on_a_server(play)
