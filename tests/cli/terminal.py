@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
-import re
 import select
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
-_ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
+import pyte
+from pyte.screens import Char
+
+# Wide, so that what is longer than the 80 columns that programs are told of is seen to be.
+_COLUMNS, _LINES = 400, 24
 # Makes the terminal the controlling one, as Ctrl-C needs it to be, and becomes the command.
 _ON_TERMINAL = """
 import fcntl, os, sys, termios
@@ -24,20 +30,44 @@ os.execv(sys.argv[1], sys.argv[1:])
 CTRL_C, CTRL_D = "\x03", "\x04"
 
 
+class _Screen(pyte.HistoryScreen):
+    """What a person sees, with what has scrolled away; its answers to the program go back through the terminal."""
+
+    def __init__(self, terminal: int) -> None:
+        self._terminal = terminal
+        super().__init__(_COLUMNS, _LINES, history=10_000)
+
+    def write_process_input(self, data: str) -> None:
+        os.write(self._terminal, data.encode())
+
+    @property
+    def text(self) -> str:
+        """All lines to the one with the cursor, which ends where the cursor is."""
+        above = [*self.history.top, *(self.buffer[row] for row in range(self.cursor.y))]
+        lines = [_read(line, max(line, default=-1) + 1).rstrip() for line in above]
+        return "\n".join([*lines, _read(self.buffer[self.cursor.y], self.cursor.x)])
+
+
+def _read(line: Mapping[int, Char], columns: int) -> str:
+    return "".join(line[column].data for column in range(columns))
+
+
 class Terminal:
-    """Starts a command on a pseudo terminal of 80 columns."""
+    """Starts a command on a pseudo terminal of 80 columns, and shows what it writes as a real one does."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", _LINES, _COLUMNS, 0, 0))
         self.process = subprocess.Popen(
             [sys.executable, "-c", _ON_TERMINAL, *command],
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
-            env={**environment, "TERM": "xterm", "COLUMNS": "80", "LINES": "24"},
+            env={**environment, "TERM": "xterm", "COLUMNS": "80"},
         )
         os.close(theirs)
-        self.shown = ""
+        self._screen = _Screen(self._ours)
+        self._stream = pyte.ByteStream(self._screen)
         self._read_to = 0
 
     def __enter__(self) -> Self:
@@ -56,6 +86,11 @@ class Terminal:
                 raise AssertionError(f"{text!r} was not shown; what was: {self.shown[self._read_to :]!r}")
         start, self._read_to = self._read_to, found + len(text)
         return self.shown[start : self._read_to]
+
+    @property
+    def shown(self) -> str:
+        """All that was shown."""
+        return self._screen.text
 
     def press(self, keys: str) -> None:
         """As typed, without an Enter."""
@@ -81,5 +116,5 @@ class Terminal:
             piece = os.read(self._ours, 65536)
         except OSError:  # the other side is closed
             return False
-        self.shown += _ESCAPES.sub(b"", piece).decode(errors="replace")
+        self._stream.feed(piece)
         return bool(piece)

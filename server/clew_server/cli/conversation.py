@@ -68,7 +68,6 @@ class Conversation:
             try:
                 line = self._lines.ask("> ")
             except KeyboardInterrupt:
-                self._console.print()
                 line = None
             if line is None or line.strip() in ("/quit", "/exit"):
                 return DONE if self._lines.interactive else self._outcome
@@ -124,7 +123,6 @@ class Conversation:
         try:
             answers, put_off = decisions.ask_all(approvals, self._lines, self._console)
         except KeyboardInterrupt:
-            self._console.print()
             answers, put_off = {}, True
         if put_off:
             self._view.note("it waits; /approvals asks again, and `clew approvals list` shows it to everyone")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
 
 
 class Lines:
@@ -12,17 +14,20 @@ class Lines:
 
     def __init__(self) -> None:
         self.interactive = sys.stdin.isatty() and sys.stdout.isatty()
-        self._editor: ModuleType | None = None
+        self._session: PromptSession[str] | None = None
         if self.interactive:
-            with contextlib.suppress(ImportError):
-                import readline  # noqa: PLC0415  input() edits lines with it, once it is imported
+            from prompt_toolkit import PromptSession  # noqa: PLC0415  only a person needs it
 
-                self._editor = readline
+            self._session = PromptSession()
 
     def ask(self, prompt: str, proposal: str = "") -> str | None:
-        """The next line, without its end; None at the end of input. At a terminal `proposal` is there to be edited."""
-        if self.interactive:
-            return self._ask_person(prompt, proposal)
+        """The next line, without its end; None at the end of input. At a terminal `proposal` is there to be edited.
+
+        Raises KeyboardInterrupt when Ctrl-C is pressed: at a terminal it is read as a key, so none is missed that is pressed as soon as the
+        prompt is seen, as a signal may be.
+        """
+        if self._session is not None:
+            return self._ask_person(self._session, prompt, proposal)
         line = sys.stdin.readline()
         if not line:
             return None
@@ -31,15 +36,9 @@ class Lines:
         sys.stdout.flush()
         return line
 
-    def _ask_person(self, prompt: str, proposal: str) -> str | None:
-        editor = self._editor
-        if editor is not None and proposal:
-            editor.set_startup_hook(lambda: editor.insert_text(proposal))
+    @staticmethod
+    def _ask_person(session: PromptSession[str], prompt: str, proposal: str) -> str | None:
         try:
-            return input(prompt)
+            return session.prompt(prompt, default=proposal)
         except EOFError:
-            sys.stdout.write("\n")
             return None
-        finally:
-            if editor is not None:
-                editor.set_startup_hook(None)
