@@ -18,6 +18,7 @@ from clew_engine.messages import Message, Part, Provider, ToolCallPart
 from clew_engine.model_streams import answered
 from clew_engine.models import Model, ModelError, ModelRequest, ModelResponse, ModelSettings
 from clew_engine.options import Limits
+from clew_engine.program import NodeWrite
 from clew_engine.state import StateView, replacing
 from clew_engine.tools import Tool, ToolArgumentError
 from clew_engine.transcripts import Transcript
@@ -28,7 +29,9 @@ from clew_storage.state_changes import apply
 
 if TYPE_CHECKING:
     from clew_engine.agents import Instructions
+    from clew_engine.open_threads import OpenThread
     from clew_engine.runs import Run
+    from clew_engine.storage import Storage
 
 MODEL: Mapping[str, Any] = {"do": "model"}
 TOOLS: Mapping[str, Any] = {"do": "tools"}
@@ -78,6 +81,14 @@ class AgentProgram:
     ) -> tuple[Mapping[str, Any], StateChange | None]:
         """See above: what is there is gone on with."""
         return continuation, None
+
+    async def written_as(
+        self, storage: Storage, thread: OpenThread, node: str, values: Mapping[str, bytes]
+    ) -> NodeWrite:
+        """Raises ArgumentInvalidError: an agent has no nodes."""
+        raise ArgumentInvalidError(
+            "as_node", f"app {self.name!r} is an agent and has no node {node!r}; leave as_node out", node=node
+        )
 
     async def step(self, run: Run) -> None:
         """One model step, or the calls of one."""

@@ -60,15 +60,18 @@ class EditHandle(Handle):
         *,
         remove_keys: Sequence[str] = (),
         replace: bool = False,
+        as_node: str = "",
         **options: Unpack[WriteArguments],
     ) -> dict[str, Any]:
         """Merges values into the state, each top-level value whole, and removes keys; with `replace` the state is `values` and nothing else.
 
-        Makes the thread where there is none.
+        With `as_node` they are taken for what that node of a workflow returned: reducers merge them, the thread stands as failed (`updated`), and
+        `retry` goes on with what follows the node. Forced on a thread that waits, its approvals are void. Makes the thread where there is none.
         """
         encoded = encode_values(values or {})
-        update = StateUpdate(encoded, tuple(remove_keys), replace, options.get("force", False), self.app)
-        mutation = _mutation(options, join_object(encoded), repr((update.remove_keys, replace, update.force)))
+        force = options.get("force", False)
+        update = StateUpdate(encoded, tuple(remove_keys), replace, force, self.app, as_node)
+        mutation = _mutation(options, join_object(encoded), repr((update.remove_keys, replace, force, as_node)))
         async with self.storage.calling(self.key):
             written = await commands.update_state(
                 self.storage,

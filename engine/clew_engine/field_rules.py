@@ -12,6 +12,8 @@ MAX_REASON = 4096
 MAX_METADATA = 64 << 10
 MAX_NAMESPACE = 256
 MAX_CACHE_KEY = 1024
+# The 128 characters that a name of a node has at most.
+MAX_NODE = 512
 # Messages that one call may add.
 MAX_APPENDED = 500
 

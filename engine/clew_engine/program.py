@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from clew_engine.approvals import Approval, Decision, Question
-from clew_engine.checkpoints import Call
+from clew_engine.checkpoints import Call, Memo
 from clew_engine.messages import Part
 from clew_engine.options import Limits
 from clew_engine.transcripts import Transcript
 from clew_storage import StateChange
 
 if TYPE_CHECKING:
+    from clew_engine.open_threads import OpenThread
     from clew_engine.runs import Run
+    from clew_engine.storage import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class NodeWrite:
+    """What a state that is written in a node's name makes of a thread.
+
+    `next` is what a retry goes on with and `step` its number; `memos` is what the node is taken to have returned in a step that is not over.
+    """
+
+    next: Mapping[str, Any]
+    step: int
+    change: StateChange | None = None
+    memos: tuple[Memo, ...] = ()
 
 
 class Program(Protocol):
@@ -64,6 +80,15 @@ class Program(Protocol):
         self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
     ) -> tuple[Mapping[str, Any], StateChange | None]:
         """The same, and the continuation, before an attempt goes on from it. Raises ResumeInvalidError or StateInvalidError for what has no place in this version."""
+        ...
+
+    async def written_as(
+        self, storage: Storage, thread: OpenThread, node: str, values: Mapping[str, bytes]
+    ) -> NodeWrite:
+        """What follows when values are written as if the node had returned them. The thread is loaded, and nothing is written here.
+
+        Raises ArgumentInvalidError where there is no such node or what follows cannot be told, StateInvalidError for values that it cannot return.
+        """
         ...
 
     async def step(self, run: Run) -> None:

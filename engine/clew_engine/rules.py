@@ -19,12 +19,13 @@ class HeadState(StrEnum):
 
 
 class Command(StrEnum):
-    """What may be asked of a thread. `decide` stands for resume too."""
+    """What may be asked of a thread. `decide` stands for resume too; `write_as_node` is a write of state in the name of a workflow's node."""
 
     SEND = "send"
     DECIDE = "decide"
     RETRY = "retry"
     WRITE = "write"
+    WRITE_AS_NODE = "write_as_node"
     REWIND = "rewind"
     CANCEL = "cancel"
     DELETE = "delete"
@@ -38,6 +39,7 @@ class Verdict(StrEnum):
     CONTINUE = "continue"
     CREATE = "create"
     KEEP_STATUS = "keep_status"
+    FAIL_UPDATED = "fail_updated"
     NEW_HEAD = "new_head"
     FAIL_CANCELLED = "fail_cancelled"
     FLAG_AND_AWAIT = "flag_and_await"
@@ -61,6 +63,7 @@ TABLE: dict[HeadState, dict[Command, Verdict]] = {
             _V.REFUSE_RESUME,
             _V.REFUSE_RESUME,
             _V.CREATE,
+            _V.FAIL_UPDATED,
             _V.REFUSE_CHECKPOINT,
             _V.REFUSE_THREAD,
             _V.NOTHING_TO_ERASE,
@@ -70,6 +73,7 @@ TABLE: dict[HeadState, dict[Command, Verdict]] = {
             _V.REFUSE_RESUME,
             _V.REFUSE_RESUME,
             _V.KEEP_STATUS,
+            _V.FAIL_UPDATED,
             _V.NEW_HEAD,
             _V.NO_CHANGE,
             _V.ERASE,
@@ -78,6 +82,7 @@ TABLE: dict[HeadState, dict[Command, Verdict]] = {
             _V.REFUSE_SUSPENDED,
             _V.CONTINUE,
             _V.REFUSE_RESUME,
+            _V.REFUSE_SUSPENDED,
             _V.REFUSE_SUSPENDED,
             _V.NEW_HEAD,
             _V.FAIL_CANCELLED,
@@ -88,11 +93,13 @@ TABLE: dict[HeadState, dict[Command, Verdict]] = {
             _V.REFUSE_RESUME,
             _V.CONTINUE,
             _V.KEEP_STATUS,
+            _V.FAIL_UPDATED,
             _V.NEW_HEAD,
             _V.NO_CHANGE,
             _V.ERASE,
         ),
         HeadState.RUNNING: (
+            _V.BUSY_POLICY,
             _V.BUSY_POLICY,
             _V.BUSY_POLICY,
             _V.BUSY_POLICY,
@@ -106,12 +113,15 @@ TABLE: dict[HeadState, dict[Command, Verdict]] = {
             _V.REFUSE_INTERRUPTED,
             _V.CONTINUE,
             _V.REFUSE_INTERRUPTED,
+            _V.REFUSE_INTERRUPTED,
             _V.NEW_HEAD,
             _V.FAIL_CANCELLED,
             _V.ERASE,
         ),
     }.items()
 }
+
+_FORCED = {Command.WRITE: _V.KEEP_STATUS, Command.WRITE_AS_NODE: _V.FAIL_UPDATED}
 
 
 def head_state(status: Status | None, run_alive: bool) -> HeadState:
@@ -124,8 +134,11 @@ def head_state(status: Status | None, run_alive: bool) -> HeadState:
 
 
 def judge(state: HeadState, command: Command, *, forced: bool = False) -> Verdict:
-    """The cell of the table. `forced` lets a write through to a suspended thread, which keeps its approvals."""
+    """The cell of the table.
+
+    `forced` lets a write through to a suspended thread, which keeps its approvals; written as a node they are void, for the run moves on.
+    """
     verdict = TABLE[state][command]
-    if forced and verdict is Verdict.REFUSE_SUSPENDED and command is Command.WRITE:
-        return Verdict.KEEP_STATUS
+    if forced and verdict is Verdict.REFUSE_SUSPENDED:
+        return _FORCED.get(command, verdict)
     return verdict

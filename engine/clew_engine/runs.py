@@ -140,7 +140,7 @@ class Run:
 
     def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Begin a piece of work that is cancelled when the run is asked to stop."""
-        task = asyncio.create_task(_contained(work))
+        task = asyncio.create_task(contained(work))
         self._work.add(task)
         task.add_done_callback(self._work.discard)
         # A task that is cancelled before it began never came to what it was to do.
@@ -263,7 +263,7 @@ class Run:
         )
 
 
-async def _contained(work: Coroutine[Any, Any, T]) -> T:
+async def contained(work: Coroutine[Any, Any, T]) -> T:
     """An author's function that exits must not take the process with it, and the other threads' runs."""
     try:
         return await work

@@ -68,3 +68,20 @@ async def test_chat_says_that_a_workflow_takes_values_and_what_to_use() -> None:
             assert "client.workflow('invoices').thread(ID).run" in text
 
     await on_a_server(play)
+
+
+async def test_the_state_is_set_as_a_node_and_says_what_comes_next() -> None:
+    def play(run: Run) -> None:
+        values = ("threads", "state", "set", "t", '{"log": [["ada", "by hand"]]}', "--as-node", "ada")
+        refused = run(*values)
+        assert (refused.returncode, "--force" in refused.stderr or "waits" in refused.stderr) == (1, True)
+        written = run(*values, "--force")
+        assert written.returncode == 0, written.stderr
+        assert "failed" in written.stdout + written.stderr
+        shown = json.loads(run("threads", "show", "t", "--json").stdout)
+        assert (shown["status"], shown["pending_approvals"]) == ("failed", 0)
+        unknown = run("threads", "state", "set", "t", "{}", "--as-node", "eve")
+        assert "'eve'" in unknown.stderr
+        assert "ada, bob" in unknown.stderr
+
+    await on_a_server(play)

@@ -8,33 +8,54 @@ from clew_engine.rules import TABLE, Command, HeadState, Verdict, head_state, ju
 from clew_storage import Status
 
 # semantics: Head x command, a word a cell.
-COMMANDS = ("send", "decide", "retry", "write", "rewind", "cancel", "delete")
+COMMANDS = ("send", "decide", "retry", "write", "write_as_node", "rewind", "cancel", "delete")
 CELLS = {
     "none": (
         "start_thread",
         "resume_invalid",
         "resume_invalid",
         "create",
+        "fail_updated",
         "checkpoint_not_found",
         "thread_not_found",
         "nothing_to_erase",
     ),
-    "completed": ("new_turn", "resume_invalid", "resume_invalid", "keep_status", "new_head", "no_change", "erase"),
+    "completed": (
+        "new_turn",
+        "resume_invalid",
+        "resume_invalid",
+        "keep_status",
+        "fail_updated",
+        "new_head",
+        "no_change",
+        "erase",
+    ),
     "suspended": (
         "thread_suspended",
         "continue",
         "resume_invalid",
         "thread_suspended",
+        "thread_suspended",
         "new_head",
         "fail_cancelled",
         "erase",
     ),
-    "failed": ("new_turn", "resume_invalid", "continue", "keep_status", "new_head", "no_change", "erase"),
-    "running": ("busy_policy",) * 5 + ("flag_and_await", "erase"),
+    "failed": (
+        "new_turn",
+        "resume_invalid",
+        "continue",
+        "keep_status",
+        "fail_updated",
+        "new_head",
+        "no_change",
+        "erase",
+    ),
+    "running": ("busy_policy",) * 6 + ("flag_and_await", "erase"),
     "interrupted": (
         "thread_interrupted",
         "thread_interrupted",
         "continue",
+        "thread_interrupted",
         "thread_interrupted",
         "new_head",
         "fail_cancelled",
@@ -60,10 +81,12 @@ def test_every_verdict_stands_somewhere() -> None:
 
 @pytest.mark.parametrize("head", CELLS)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_force_changes_one_cell_alone(head: str, command: str) -> None:
+def test_force_changes_the_writes_of_a_suspended_thread_alone(head: str, command: str) -> None:
     forced = judge(HeadState(head), Command(command), forced=True)
     if (head, command) == ("suspended", "write"):
         assert forced is Verdict.KEEP_STATUS
+    elif (head, command) == ("suspended", "write_as_node"):
+        assert forced is Verdict.FAIL_UPDATED
     else:
         assert forced == judge(HeadState(head), Command(command))
 

@@ -176,6 +176,7 @@ BAD: dict[str, dict[str, list[Any]]] = {
     },
     "CopyThreadRequest": {"target_thread_id": [*BAD_REQUIRED_IDS, "t"], "checkpoint_id": BAD_IDS},
     "GetStateRequest": {"checkpoint_id": BAD_IDS},
+    "UpdateStateRequest": {"as_node": ["x" * 513, "é" * 257, "a\0b"]},
     "UpdateStateRequest.Replace": {"state_json": BAD_STATE},
     "UpdateStateRequest.Merge": {"state_json": BAD_STATE, "remove_keys": [["messages"], ["a", "_clew"]]},
     "ListMessagesRequest": {"search": BAD_REASONS},

@@ -62,13 +62,15 @@ class Edits(Runs):
         *,
         remove_keys: Sequence[str] = (),
         replace: bool = False,
+        as_node: str = "",
         **options: Unpack[WriteArguments],
     ) -> Checkpoint:
         """Merges values into the state, each top-level value whole, and removes keys; with `replace` the state is `values` and nothing else.
 
-        Makes the thread where there is none.
+        With `as_node` they are taken for what that node of a workflow returned: reducers merge them, the thread stands as failed (`updated`), and
+        `retry` goes on with what follows the node. Forced on a thread that waits, its approvals are void. Makes the thread where there is none.
         """
-        request = pb.UpdateStateRequest(thread_id=self.id, app=self.app)
+        request = pb.UpdateStateRequest(thread_id=self.id, app=self.app, as_node=as_node)
         state_json = encode_object(dict(values or {}), "state_json").encode()
         if replace:
             if remove_keys:

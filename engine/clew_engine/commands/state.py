@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from clew_engine.checkpoints import Checkpoint
+from clew_engine.checkpoints import Checkpoint, Failure, next_names
+from clew_engine.drafts import Draft
 from clew_engine.errors import ArgumentInvalidError, StateInvalidError, ThreadNotFoundError
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
@@ -15,7 +16,7 @@ from clew_engine.program import Program
 from clew_engine.rules import Command
 from clew_engine.state import check_keys, check_size
 from clew_engine.verdicts import rule
-from clew_storage import StateChange, ThreadKey
+from clew_storage import Source, StateChange, Status, ThreadInfo, ThreadKey
 from clew_storage.state_changes import apply
 
 if TYPE_CHECKING:
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 class StateUpdate:
     """What to make of the state.
 
-    `values` are merged into it, each top-level value whole, and `remove_keys` go; with `replace` it is `values` and nothing else. `force`
-    writes to a suspended thread too; `app` is that of a thread which the write makes.
+    `values` are merged into it, each top-level value whole, and `remove_keys` go; with `replace` it is `values` and nothing else. With `as_node`
+    they are taken for what that node of a workflow returned, and the run goes on from there. `force` writes to a suspended thread too; `app` is that
+    of a thread which the write makes.
     """
 
     values: Mapping[str, bytes] = field(default_factory=dict)
@@ -35,6 +37,7 @@ class StateUpdate:
     replace: bool = False
     force: bool = False
     app: str = ""
+    as_node: str = ""
 
 
 async def update_state(
@@ -46,13 +49,18 @@ async def update_state(
     mutation: Mutation,
     options: RunOptions,
 ) -> Checkpoint:
-    """Write the change as a checkpoint; makes the thread where there is none."""
+    """Write the change as a checkpoint; makes the thread where there is none.
+
+    As a node it is checked by the program as what the node returns is, reduced, and leaves a failed run (`updated`) that a retry goes on with.
+    """
     _check(update)
     check_size(update.values, storage.tuning.state_limit)
 
     async def prepare(thread: OpenThread) -> OutsideWrite:
-        rule(thread, Command.WRITE, forced=update.force)
+        rule(thread, Command.WRITE_AS_NODE if update.as_node else Command.WRITE, forced=update.force)
         info = info_for(thread, update.app)
+        if update.as_node:
+            return await _as_node(storage, thread, update, programs, info)
         await thread.load_state()
         removed = tuple(thread.state) if update.replace else update.remove_keys
         change = StateChange(replaced=dict(update.values), removed=removed)
@@ -63,6 +71,35 @@ async def update_state(
         return OutsideWrite(update_draft(thread, state=change), info)
 
     return (await write_from_outside(storage, key, "update_state", prepare, mutation=mutation, options=options))[0]
+
+
+async def _as_node(
+    storage: Storage, thread: OpenThread, update: StateUpdate, programs: Programs, info: ThreadInfo | None
+) -> OutsideWrite:
+    node, app = update.as_node, update.app or (thread.info.app if thread.info else "")
+    if not app:
+        raise ArgumentInvalidError("as_node", "the thread belongs to no workflow; name the one it is for", node=node)
+    program = programs(app)
+    await thread.load()
+    _refuse_older(program, thread)
+    written = await program.written_as(storage, thread, node, update.values)
+    names = " and ".join(map(repr, next_names(written.next)))
+    sentence = f"the state was written as node {node!r}; retry goes on " + (f"with {names}" if names else "to the end")
+    # A run that is over has had its end told: what goes on here is another.
+    new_run = thread.status in (None, Status.COMPLETED)
+    draft = Draft(
+        Source.UPDATE,
+        Status.FAILED,
+        next=written.next,
+        state=written.change,
+        memos=written.memos,
+        void_approvals=True,
+        failure=Failure("updated", sentence, retryable=True, metadata={"node": node}),
+        usage=None if new_run else thread.body.usage,
+        step=written.step,
+        new_run=new_run,
+    )
+    return OutsideWrite(draft, info or ThreadInfo(app=app))
 
 
 async def clear_state(
@@ -91,6 +128,10 @@ def _refuse_older(program: Program, thread: OpenThread) -> None:
 
 def _check(update: StateUpdate) -> None:
     check_keys(dict.fromkeys(update.remove_keys, b""), "remove_keys")
+    if update.as_node and (update.replace or update.remove_keys):
+        raise ArgumentInvalidError(
+            "as_node", "a node returns values, which are merged; it replaces and removes nothing"
+        )
     if update.replace and update.remove_keys:
         raise ArgumentInvalidError("remove_keys", "a state that is replaced keeps no key that could be removed")
     for name in update.remove_keys:

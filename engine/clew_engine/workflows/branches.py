@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any
 
 from clew_engine.causes import told
 from clew_engine.checkpoints import Failure
@@ -12,17 +12,17 @@ from clew_engine.runs import RunStopped
 from clew_engine.state import StateView
 from clew_engine.workflows.graph import Branch, Graph, names_of
 
-if TYPE_CHECKING:
-    from clew_engine.runs import Run
+# How a branch is run to its end: a run stops it when it is itself asked to stop.
+Work = Callable[[Coroutine[Any, Any, Any]], Awaitable[Any]]
 
 
-async def chosen_after(run: Run, graph: Graph, done: Iterable[str], view: StateView) -> dict[str, list[str]]:
+async def chosen_after(work: Work, graph: Graph, done: Iterable[str], view: StateView) -> dict[str, list[str]]:
     """By each node that is done the nodes that its branches name. Raises RunStopped for a branch that fails."""
     chosen: dict[str, list[str]] = {}
     for name in done:
         for branch in graph.branches.get(name, ()):
             try:
-                chosen.setdefault(name, []).extend(names_of(await run.work(_choose(branch, view)), branch, graph.nodes))
+                chosen.setdefault(name, []).extend(names_of(await work(_choose(branch, view)), branch, graph.nodes))
             except RunStopped:
                 raise
             except Exception as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from clew_engine.approvals import ApprovalKind, Choice, Question
@@ -14,6 +14,8 @@ from clew_engine.messages import Usage
 ANSWERS, ASKED = "answers", "asked"
 # Steps that another line has started; who has arrived at joins; what models have used; the version of the workflow.
 STARTED, ARRIVED, USED, SCHEMA = "started", "arrived", "used", "v"
+# Nodes whose step was ended from outside, with a pause after them that is still to be asked.
+PASSED = "passed"
 # What of a step goes on into the next.
 _KEPT = (USED, SCHEMA)
 
@@ -114,6 +116,13 @@ def with_usage(continuation: Mapping[str, Any], usage: Usage) -> dict[str, Any]:
 def static_pause(when: str, name: str, prefix: str = "") -> Question:
     """The pause before or after a named node."""
     return Question(ApprovalKind.PAUSE, f"{prefix}{when} {name}", prompt=encode({when: name}).decode())
+
+
+def static_pauses(continuation: Mapping[str, Any], pause_before: Container[str]) -> list[Question]:
+    """The pauses at nodes that are due here: after what was passed, before what comes next; those without an answer."""
+    due = [static_pause("after", name) for name in continuation.get(PASSED, ())]
+    due += [static_pause("before", name) for name in nodes_of(continuation) if name in pause_before]
+    return [question for question in due if answer_to(continuation, question.subject) is None]
 
 
 def rejected_pauses(continuation: Mapping[str, Any]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from clew_engine.errors import ArgumentInvalidError, ClewError, ResumeInvalidErr
 from clew_engine.json_text import parse_strict
 from clew_engine.messages import Part
 from clew_engine.options import Limits
+from clew_engine.program import NodeWrite
 from clew_engine.runs import RunStopped
 from clew_engine.schemas import misfit
 from clew_engine.tools import ToolArgumentError
@@ -24,6 +25,7 @@ from clew_engine.workflows.continuations import ARRIVED, STARTED, nodes_of, stat
 from clew_engine.workflows.declared import DeclaredKeys
 from clew_engine.workflows.graph import START, Graph, join_names
 from clew_engine.workflows.memos import Memos, read_memos
+from clew_engine.workflows.node_writes import write_as_node
 from clew_engine.workflows.reducers import Merged, MergeError
 from clew_engine.workflows.step_runs import Node, StepRun
 from clew_engine.workflows.upgrades import Upgrades
@@ -31,6 +33,7 @@ from clew_storage import CheckpointRecord, Source, StateChange, Status, ThreadKe
 from clew_storage.state_changes import apply
 
 if TYPE_CHECKING:
+    from clew_engine.open_threads import OpenThread
     from clew_engine.runs import Run
     from clew_engine.storage import Storage
 
@@ -91,16 +94,21 @@ class WorkflowProgram:
         run.used_apart = continuations.usage_of(continuation)
         self._refuse_rejected(continuation)
         names = nodes_of(continuation)
+        pauses = continuations.static_pauses(continuation, self.pause_before)
+        if pauses:
+            await self._suspend(run, continuation, pauses)
+            return
         if names in ([START], []):
             await self._go_on(run, continuation, names, None)
             return
-        before = [static_pause("before", name) for name in names if name in self.pause_before]
-        before = [question for question in before if continuations.answer_to(continuation, question.subject) is None]
-        if before:
-            await self._suspend(run, continuation, before)
-            return
         run.count_step()
         await self._play(run, continuation, names)
+
+    async def written_as(
+        self, storage: Storage, thread: OpenThread, node: str, values: Mapping[str, bytes]
+    ) -> NodeWrite:
+        """See the protocol."""
+        return await write_as_node(self, storage, thread, node, values)
 
     def starting(
         self, continuation: Mapping[str, Any], transcript: Transcript, state: Mapping[str, bytes]
@@ -247,7 +255,7 @@ class WorkflowProgram:
         self, run: Run, continuation: Mapping[str, Any], done: Sequence[str], change: StateChange | None
     ) -> None:
         """Write what the step changed, and what follows it."""
-        chosen = await chosen_after(run, self.graph, done, run.state_view(run.thread.changed(change)))
+        chosen = await chosen_after(run.work, self.graph, done, run.state_view(run.thread.changed(change)))
         following, arrived = self.graph.following(done, chosen, continuation.get(ARRIVED, {}))
         was = run.thread.head.step if run.thread.head else 0
         step = was + (list(done) not in ([START], []))

@@ -74,7 +74,7 @@ class _Play:
                 self._pause("after", [name for name in names if name in program.pause_after], number)
                 number += 1
             view = StateView(self.state, (), self._view["_clew"])
-            chosen = await chosen_after(self._context.run, program.graph, names, view)
+            chosen = await chosen_after(self._context.run.work, program.graph, names, view)
             names, arrived = program.graph.following(names, chosen, arrived)
 
     def _pause(self, when: str, names: Sequence[str], number: int) -> None:

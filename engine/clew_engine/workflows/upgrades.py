@@ -11,7 +11,7 @@ from clew_engine.causes import told
 from clew_engine.errors import ArgumentInvalidError, ResumeInvalidError, StateInvalidError
 from clew_engine.json_text import encode, parse_stored
 from clew_engine.state import encode_values
-from clew_engine.workflows.continuations import ANSWERS, ARRIVED, ASKED, SCHEMA, STARTED, nodes_of
+from clew_engine.workflows.continuations import ANSWERS, ARRIVED, ASKED, PASSED, SCHEMA, STARTED, nodes_of
 from clew_engine.workflows.graph import join_key, join_names
 from clew_storage import StateChange
 
@@ -113,6 +113,8 @@ def _renamed(continuation: Mapping[str, Any], names: Mapping[str, str]) -> dict[
     new = dict(continuation)
     if "do" in new:
         new["do"] = [names.get(name, name) for name in nodes_of(continuation)]
+    if PASSED in new:
+        new[PASSED] = [names.get(name, name) for name in new[PASSED]]
     for answers in (ANSWERS, GIVEN):
         if answers in new:
             new[answers] = {_subject(subject, names): answer for subject, answer in new[answers].items()}

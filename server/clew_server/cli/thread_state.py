@@ -41,6 +41,12 @@ def set_state(
     values: Annotated[str, typer.Argument(metavar="JSON", help="An object; its values replace those of the state.")],
     remove: Annotated[list[str] | None, typer.Option(metavar="KEY", help="Remove this key; may be repeated.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Keep no other key.")] = False,
+    as_node: Annotated[
+        str,
+        typer.Option(
+            metavar="NODE", help="Take the values for what this node of a workflow returned; a retry goes on."
+        ),
+    ] = "",
     force: Force = False,
     as_json: AsJson = False,
     target: Target = DEFAULT_TARGET,
@@ -50,12 +56,14 @@ def set_state(
     For example:
 
       clew threads state set ticket-7 '{"customer": "Ada"}' --remove draft
+
+      clew threads state set order-7 '{"paid": 12}' --as-node charge
     """
     given = _object(values)
 
     async def work(client: Client) -> Any:
         handle = client.thread(thread)
-        return await handle.update_state(given, remove_keys=remove or (), replace=replace, force=force)
+        return await handle.update_state(given, remove_keys=remove or (), replace=replace, as_node=as_node, force=force)
 
     _written(call(target, work, as_json=as_json), as_json=as_json)
 

@@ -521,6 +521,7 @@ class UpdateStateRequest(_message.Message):
     BUSY_TIMEOUT_FIELD_NUMBER: _builtins.int
     ACTOR_FIELD_NUMBER: _builtins.int
     FORCE_FIELD_NUMBER: _builtins.int
+    AS_NODE_FIELD_NUMBER: _builtins.int
     thread_id: _builtins.str
     """The thread. Required."""
     app: _builtins.str
@@ -534,7 +535,13 @@ class UpdateStateRequest(_message.Message):
     actor: _builtins.str
     """On whose behalf, as in RunOptions."""
     force: _builtins.bool
-    """Write to a thread that waits for decisions, too. Its approvals stay as they are."""
+    """Write to a thread that waits for decisions, too. Its approvals stay as they are; with `as_node` they are void."""
+    as_node: _builtins.str
+    """A node of the thread's workflow. The values of `merge` are taken for what it returned: they are checked and reduced as such, the node counts as
+    done, and the thread stands as failed with FAILURE_CODE_UPDATED, which Retry goes on from with what follows the node (to the end, where nothing
+    does). Where the run stands at several nodes that are not all done, they are merged with what the others return. Not with `replace` or
+    `remove_keys`. INVALID_ARGUMENT, naming the node, for one that the workflow does not have, and for an app that is no workflow.
+    """
     @_builtins.property
     def replace(self) -> Global___UpdateStateRequest.Replace:
         """The state is this and nothing else."""
@@ -560,10 +567,11 @@ class UpdateStateRequest(_message.Message):
         busy_timeout: _duration_pb2.Duration | None = ...,
         actor: _builtins.str = ...,
         force: _builtins.bool = ...,
+        as_node: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "busy_timeout", b"busy_timeout", "change", b"change", "expected_version", b"expected_version", "merge", b"merge", "replace", b"replace"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "app", b"app", "busy_timeout", b"busy_timeout", "change", b"change", "expected_version", b"expected_version", "force", b"force", "merge", b"merge", "on_busy", b"on_busy", "replace", b"replace", "request_id", b"request_id", "thread_id", b"thread_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "app", b"app", "as_node", b"as_node", "busy_timeout", b"busy_timeout", "change", b"change", "expected_version", b"expected_version", "force", b"force", "merge", b"merge", "on_busy", b"on_busy", "replace", b"replace", "request_id", b"request_id", "thread_id", b"thread_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015

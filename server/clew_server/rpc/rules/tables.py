@@ -12,6 +12,7 @@ from clew_engine.field_rules import (
     MAX_CACHE_KEY,
     MAX_NAME,
     MAX_NAMESPACE,
+    MAX_NODE,
     MAX_REASON,
     MAX_USER_ID,
 )
@@ -145,7 +146,14 @@ _THREADS: dict[str, dict[str, Rule]] = {
     },
     "DeleteThreadRequest": {**_THREAD, **_CHANGE},
     "GetStateRequest": {**_THREAD, "checkpoint_id": rule.optional_id},
-    "UpdateStateRequest": {**_THREAD, "replace": ANY, "merge": ANY, "app": rule.optional_id, **_WRITE},
+    "UpdateStateRequest": {
+        **_THREAD,
+        "replace": ANY,
+        "merge": ANY,
+        "app": rule.optional_id,
+        **_WRITE,
+        "as_node": rule.text_up_to(MAX_NODE),
+    },
     "UpdateStateRequest.Replace": {"state_json": rule.state},
     "UpdateStateRequest.Merge": {"state_json": rule.state, "remove_keys": rule.state_keys},
     "ClearStateRequest": {**_THREAD, **_WRITE},

@@ -80,4 +80,5 @@ def state_update_of(request: UpdateStateRequest) -> StateUpdate:
         replace=replace,
         force=request.force,
         app=request.app,
+        as_node=request.as_node,
     )
