@@ -10,10 +10,12 @@ from clew_engine.events import Event
 from clew_engine.messages import Message
 from clew_engine.models import Model, open_model
 from clew_engine.models.offline import OfflineModel
+from clew_engine.opening import open_storage
 from clew_engine.options import Limits, OnBusy, OnDisconnect, RunOptions, Tuning
 from clew_engine.replies import Reply
 from clew_engine.state import StateView
 from clew_engine.storage import Storage
+from clew_engine.stored_threads import StoredThread
 from clew_engine.thread_info import ThreadInfo, ThreadRun
 from clew_engine.threads import Thread
 from clew_engine.tools import Tool, ToolContext, tool
@@ -56,6 +58,7 @@ __all__ = [
     "StateView",
     "StepFailedError",
     "Storage",
+    "StoredThread",
     "Thread",
     "ThreadInfo",
     "ThreadRun",
@@ -69,6 +72,7 @@ __all__ = [
     "append",
     "merge",
     "open_model",
+    "open_storage",
     "pause",
     "step",
     "step_sync",

@@ -6,23 +6,25 @@ Its verbs, and those of the classes over it, are the same as the client's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from clew_engine import commands, reads
 from clew_engine.approvals import Approval, view_approval
 from clew_engine.blocking import blocking, blocking_iterator
 from clew_engine.commands.update import ThreadUpdate
-from clew_engine.errors import AppMismatchError, ThreadNotFoundError
+from clew_engine.errors import ThreadNotFoundError
 from clew_engine.ids import check_id
 from clew_engine.options import Limits, Mutation, OnBusy, RunArguments, RunOptions, WriteArguments, on_busy_of
 from clew_engine.paging import check_limit
 from clew_engine.program import Program
 from clew_engine.state import StateView, encoded_value
-from clew_engine.storage import Storage
 from clew_engine.streams import EventStream
 from clew_engine.thread_info import ThreadInfo, info_of
 from clew_engine.watch import watch_stream
 from clew_storage import ThreadKey
+
+if TYPE_CHECKING:
+    from clew_engine.storage import Storage
 
 
 class Handle:
@@ -35,7 +37,6 @@ class Handle:
         self,
         storage: Storage,
         key: ThreadKey,
-        program: Program,
         *,
         actor: str = "",
         on_busy: OnBusy | str | None = None,
@@ -44,9 +45,7 @@ class Handle:
     ) -> None:
         self.storage = storage
         self.key = key
-        self.program = program
         self.actor = actor
-        storage.know(program)
         self._options = RunOptions(on_busy=on_busy_of(on_busy), busy_timeout_s=busy_timeout, limits=limits, actor=actor)
 
     def __repr__(self) -> str:
@@ -59,8 +58,8 @@ class Handle:
 
     @property
     def app(self) -> str:
-        """The name of what runs on it."""
-        return self.program.name
+        """The name of what runs on it; empty for a handle that leaves that to the thread."""
+        return ""
 
     async def message(self, message_id: str, *, reasoning: bool = False) -> dict[str, Any]:
         """One message."""
@@ -157,15 +156,7 @@ class Handle:
         mutation = _mutation(request_id, expected_version, self.id, checkpoint_id or "")
         async with self.storage.calling(self.key):
             await commands.copy(self.storage, self.key, target, checkpoint_id or "", self._programs, mutation=mutation)
-        return type(self)(
-            self.storage,
-            target,
-            self.program,
-            actor=self.actor,
-            on_busy=self._options.on_busy,
-            busy_timeout=self._options.busy_timeout_s,
-            limits=self._options.limits,
-        )
+        return self._on(target)
 
     async def update(
         self,
@@ -218,10 +209,13 @@ class Handle:
             actor=self.actor,
         )
 
+    def _on(self, key: ThreadKey) -> Self:
+        """The same handle on another thread."""
+        raise NotImplementedError
+
     def _programs(self, app: str) -> Program:
-        if app and app != self.app:
-            raise AppMismatchError(self.id, app, self.app)
-        return self.program
+        """The program of the thread's app. Raises AppNotFoundError or AppMismatchError."""
+        raise NotImplementedError
 
 
 def _mutation(request_id: str | None, expected_version: int | None, *body: str) -> Mutation:

@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from clew_engine import commands, reads
 from clew_engine.answers import Decisions, decisions_of
 from clew_engine.approvals import Decision
 from clew_engine.blocking import blocking_iterator
 from clew_engine.edit_handles import EditHandle
-from clew_engine.errors import ResumeInvalidError, ThreadInterruptedError
-from clew_engine.options import Mutation, RunArguments
+from clew_engine.errors import AppMismatchError, ResumeInvalidError, ThreadInterruptedError
+from clew_engine.options import Limits, Mutation, OnBusy, RunArguments
+from clew_engine.program import Program
 from clew_engine.state import encoded_value
 from clew_engine.streams import EventStream, late_stream
+from clew_storage import ThreadKey
+
+if TYPE_CHECKING:
+    from clew_engine.storage import Storage
 
 
 class RunHandle(EditHandle):
     """A handle on a thread whose runs can be gone on with. These forms give events as they happen; what a run hands back is its subclasses'."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        key: ThreadKey,
+        program: Program,
+        *,
+        actor: str = "",
+        on_busy: OnBusy | str | None = None,
+        busy_timeout: float | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        super().__init__(storage, key, actor=actor, on_busy=on_busy, busy_timeout=busy_timeout, limits=limits)
+        self.program = program
+        storage.know(program)
+
+    @property
+    def app(self) -> str:
+        """The name of what runs on it."""
+        return self.program.name
 
     def stream_decide(self, decisions: Decisions, /, **options: Unpack[RunArguments]) -> EventStream:
         """Decides approvals, all or none, and streams what follows.
@@ -64,6 +89,22 @@ class RunHandle(EditHandle):
     stream_reject_sync = blocking_iterator(stream_reject)
     stream_resume_sync = blocking_iterator(stream_resume)
     stream_retry_sync = blocking_iterator(stream_retry)
+
+    def _on(self, key: ThreadKey) -> Self:
+        return type(self)(
+            self.storage,
+            key,
+            self.program,
+            actor=self.actor,
+            on_busy=self._options.on_busy,
+            busy_timeout=self._options.busy_timeout_s,
+            limits=self._options.limits,
+        )
+
+    def _programs(self, app: str) -> Program:
+        if app and app != self.app:
+            raise AppMismatchError(self.id, app, self.app)
+        return self.program
 
     def _decide(self, answers: Iterable[Decision], options: RunArguments, version: int | None) -> EventStream:
         given = tuple(answers)

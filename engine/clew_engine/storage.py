@@ -12,16 +12,21 @@ from contextlib import asynccontextmanager
 from typing import Any, Self, TypeVar
 
 from clew_engine.approval_feed import ApprovalFeed
+from clew_engine.blocking import blocking
 from clew_engine.cache import Cache
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
 from clew_engine.errors import ArgumentInvalidError, StreamCutError, ThreadNotFoundError, expect_version
 from clew_engine.hub import Hub
+from clew_engine.ids import check_id
 from clew_engine.leasing import BusyWait
+from clew_engine.listings import Approvals, Threads
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import OnBusy, RunOptions, Tuning
 from clew_engine.program import Program
 from clew_engine.runs import Run
+from clew_engine.setting_up import set_up
 from clew_engine.storage_errors import translated
+from clew_engine.stored_threads import StoredThread
 from clew_engine.sweep import sweep
 from clew_engine.warm_threads import WarmThreads
 from clew_storage import Backend, Grant, StorageError, ThreadKey, open_storage
@@ -38,6 +43,7 @@ class Storage:
     """One database, opened at its first use. `url` as `clew_storage.open_storage` takes it; None is the default SQLite file.
 
     Threads, approvals, memory and the `cache` are shared by everything that is built on the same Storage. Close it, or use it as an async context manager.
+    It is of use without an agent or workflow, too: `thread(id)`, `threads.list()`, `approvals.list()` and `cache` read and write what is stored.
     """
 
     def __init__(
@@ -55,6 +61,8 @@ class Storage:
         self.hub = Hub(self.tuning.reader_bytes)
         self.approval_feed = ApprovalFeed()
         self.cache = Cache(self)
+        self.threads = Threads(self)
+        self.approvals = Approvals(self)
         self.values_swept_at_ms = 0
         self.warm = WarmThreads(self.tuning.cache_bytes)
         self.live: dict[ThreadKey, Run] = {}
@@ -66,11 +74,47 @@ class Storage:
         self.waiting: set[asyncio.Future[Grant]] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._opening: asyncio.Task[None] | None = None
+        self._setting_up: asyncio.Task[None] | None = None
         self._sweeper: asyncio.Task[None] | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
 
+    def thread(
+        self,
+        thread_id: str,
+        actor: str | None = None,
+        *,
+        tenant: str = "",
+        on_busy: OnBusy | str | None = None,
+        busy_timeout: float | None = None,
+    ) -> StoredThread:
+        """A handle on a thread, whatever its app is. It reads and writes; what sends, decides or retries is the app's."""
+        key = ThreadKey(tenant, check_id(thread_id, "thread_id"))
+        return StoredThread(self, key, actor=actor or "", on_busy=on_busy, busy_timeout=busy_timeout)
+
+    async def setup(self, *, timeout: float = 10.0) -> None:  # noqa: ASYNC109 - it bounds the wait for others, not the work
+        """Make the database where there is none, and run the migrations that it has not had; any number of processes may do so at a time.
+
+        Each waits for its turn, up to `timeout` seconds, and leaves the file free for the next. Raises StorageUnavailableError where it stays in use
+        by another process (a server has set it up itself), with that one's pid. Of a Storage that is open nothing is left to do. It need not be
+        called: whoever opens a database sets it up.
+        """
+        while self._setting_up is not None:
+            await asyncio.wait({self._setting_up})
+        if self._opening is not None:
+            await self.open()
+            return
+        self._setting_up = asyncio.get_running_loop().create_task(set_up(self.backend.url, timeout_s=timeout))
+        try:
+            await self._setting_up
+        except StorageError as error:
+            raise translated(error, None) from error
+        finally:
+            self._setting_up = None
+
     async def open(self) -> Self:
         """Open the database now rather than at the first use. Raises StorageUnavailableError with the reason."""
+        while self._setting_up is not None:
+            await asyncio.wait({self._setting_up})
         running = asyncio.get_running_loop()
         if self._opening is None:
             self.loop = running
@@ -126,8 +170,8 @@ class Storage:
             storage.hub.fail_all("the server is shutting down")
         self.approval_feed.end("the server is shutting down")
 
-    async def close(self) -> None:
-        """Stop what runs (it stays as interrupted, for a retry) and let the database go."""
+    async def aclose(self) -> None:
+        """Stop what runs (it stays as interrupted, for a retry) and let the database go. Harmless when called twice, or before any use."""
         for scratch in tuple(self.scratches):
             await scratch.close()
         if self._sweeper is not None:
@@ -145,11 +189,16 @@ class Storage:
             await self.backend.close()
             self._opening = None
 
+    # The client's word for it.
+    close = aclose
+    setup_sync = blocking(setup)
+    aclose_sync = blocking(aclose)
+
     async def __aenter__(self) -> Self:
         return await self.open()
 
     async def __aexit__(self, *_: object) -> None:
-        await self.close()
+        await self.aclose()
 
     @asynccontextmanager
     async def calling(self, key: ThreadKey | None) -> AsyncGenerator[None, None]:
