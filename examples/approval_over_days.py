@@ -77,7 +77,7 @@ def main() -> None:
     submit = verbs.add_parser("submit")
     submit.add_argument("number")
     submit.add_argument("amount", type=float)
-    for verb in ("approve", "reject"):
+    for verb in ("approve", "reject", "retry"):
         verbs.add_parser(verb).add_argument("number")
     given = parser.parse_args()
     thread = app.thread(given.number)
@@ -85,8 +85,10 @@ def main() -> None:
         result = thread.run_sync({"number": given.number, "amount": given.amount})
     elif given.verb == "approve":
         result = thread.resume_sync({"by": os.environ.get("USER", "somebody")})
-    else:
+    elif given.verb == "reject":
         result = thread.reject_sync("not ours")
+    else:
+        result = thread.retry_sync()
     for line in result.state["log"]:
         print(line)
     for approval in result.approvals:
