@@ -71,8 +71,8 @@ def _decision(approval_id: str, choice: Any) -> Decision:
         return Decision.reject(approval_id)
     try:
         ((name, value),) = choice.items()
-    except (AttributeError, ValueError) as error:
-        raise _unclear(approval_id, choice) from error
+    except (AttributeError, ValueError):
+        raise _unclear(approval_id, choice) from None
     return Decision(approval_id, name, value)
 
 
@@ -83,8 +83,8 @@ def _wire(decision: Decision) -> pb.Decision:
         raise _unclear(decision.approval_id, decision.choice)
     try:
         write(wire, decision.value)
-    except TypeError as error:
-        raise _unclear(decision.approval_id, decision.value) from error
+    except TypeError:
+        raise _unclear(decision.approval_id, decision.value) from None
     return wire
 
 

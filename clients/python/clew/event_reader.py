@@ -169,7 +169,7 @@ class EventReader(ABC):
         if pause is None:
             # The stream is over, and nobody left it: the run goes on, if it does.
             self.over = True
-            raise error from broken
+            raise error from None
         await asyncio.sleep(pause)
         self._check_open()
 

@@ -103,7 +103,7 @@ class InboxReader:
             error, mendable = error_of(broken), is_break(broken)
         pause = patience.pause() if mendable else None
         if pause is None:
-            raise error from broken
+            raise error from None
         await asyncio.sleep(pause)
 
     async def _take(self, connection: Connection, wire: pb.ApprovalEvent) -> list[ApprovalEvent]:

@@ -15,7 +15,7 @@ def encode_json(value: Any, field: str) -> str:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise StateInvalidError(f"{field}: {error}; send plain JSON values", metadata={"field": field}) from error
+        raise StateInvalidError(f"{field}: {error}; send plain JSON values", metadata={"field": field}) from None
     return text
 
 

@@ -147,7 +147,7 @@ def _wire_part(part: Mapping[str, Any], field: str) -> pb.Part:
                 f"{field}: a part to send is text, data, {', '.join(_MEDIA)}, not {kind!r}", metadata={"field": field}
             )
     except (KeyError, TypeError, ValueError) as error:
-        raise ArgumentInvalidError(f"{field}: {kind} part: {error}", metadata={"field": field}) from error
+        raise ArgumentInvalidError(f"{field}: {kind} part: {error}", metadata={"field": field}) from None
     return wire
 
 

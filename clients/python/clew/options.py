@@ -48,9 +48,9 @@ def duration_of(seconds: float, field: str) -> Duration:
     duration = Duration()
     try:
         duration.FromNanoseconds(round(seconds * 1e9))
-    except (OverflowError, TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError):
         text = f"{field}: {seconds!r} is no number of seconds"
-        raise ArgumentInvalidError(text, metadata={"field": field}) from error
+        raise ArgumentInvalidError(text, metadata={"field": field}) from None
     return duration
 
 

@@ -23,8 +23,8 @@ async def pending_ids(connection: Connection, thread_id: str) -> tuple[list[str]
         if found:
             return found, version
         raise await _why_nothing_waits(connection, thread_id)
-    except ThreadNotFoundError as error:
-        raise _nothing(thread_id) from error
+    except ThreadNotFoundError:
+        raise _nothing(thread_id) from None
 
 
 async def _why_nothing_waits(connection: Connection, thread_id: str) -> ClewError:

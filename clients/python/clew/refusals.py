@@ -87,11 +87,11 @@ def failure_details(status: status_pb2.Status) -> tuple[dict[str, str], float | 
 
 @contextmanager
 def raising() -> Iterator[None]:
-    """Calls inside raise the client's errors."""
+    """Calls inside raise the client's errors, which stand alone: all that the transport knows and a caller needs is in them."""
     try:
         yield
     except grpc.aio.AioRpcError as refused:
-        raise error_of(refused) from refused
+        raise error_of(refused) from None
 
 
 def _status_of(refused: grpc.aio.AioRpcError) -> status_pb2.Status:
