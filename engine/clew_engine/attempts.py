@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clew_engine.drafts import Draft
-from clew_engine.errors import ClewError, StreamCutError, ThreadNotFoundError, expect_version
+from clew_engine.errors import ClewError, StreamCutError, expect_version
 from clew_engine.events import Event, Heartbeat, RunQueued
 from clew_engine.hub import Subscription
+from clew_engine.incarnations import not_repeated
 from clew_engine.leasing import DRAINING, INTERRUPTED, BusyWait
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
@@ -214,7 +215,7 @@ class Attempt:
         uid, version = found
         head = await self._storage.backend.threads.get_head(self._key)
         if head is None or head.thread.uid != uid:
-            raise ThreadNotFoundError(self._key.thread_id)
+            raise not_repeated(self._key.thread_id, uid, head)
         record = await self._storage.backend.threads.get_checkpoint(self._key, version)
         assert record is not None
         async for batch in watch_batches(

@@ -181,10 +181,9 @@ class ThreadNotFoundError(NotFoundError):
 
     code = "thread_not_found"
 
-    def __init__(self, thread_id: str) -> None:
-        super().__init__(
-            f"there is no thread {thread_id!r}; the first send to an id makes the thread", thread_id=thread_id
-        )
+    def __init__(self, thread_id: str, message: str = "", **metadata: object) -> None:
+        message = message or f"there is no thread {thread_id!r}; the first send to an id makes the thread"
+        super().__init__(message, retry_after=None, thread_id=thread_id, **metadata)
 
 
 class CheckpointNotFoundError(NotFoundError):

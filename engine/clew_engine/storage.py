@@ -15,9 +15,10 @@ from clew_engine.approval_feed import ApprovalFeed
 from clew_engine.blocking import blocking
 from clew_engine.cache import Cache
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
-from clew_engine.errors import ArgumentInvalidError, StreamCutError, ThreadNotFoundError, expect_version
+from clew_engine.errors import ArgumentInvalidError, StreamCutError, expect_version
 from clew_engine.hub import Hub
 from clew_engine.ids import check_id
+from clew_engine.incarnations import not_repeated
 from clew_engine.leasing import BusyWait
 from clew_engine.listings import Approvals, Threads
 from clew_engine.open_threads import OpenThread
@@ -231,7 +232,7 @@ class Storage:
         head = await self.backend.threads.get_head(key)
         record = await self.backend.threads.get_checkpoint(key, version)
         if head is None or record is None or head.thread.uid != uid:
-            raise ThreadNotFoundError(key.thread_id)
+            raise not_repeated(key.thread_id, uid, head)
         return view_checkpoint(key.thread_id, uid, record)
 
     async def release(self, run: Run) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from clew_engine import ids
 from clew_engine.approvals import Approval, view_approval
 from clew_engine.checkpoints import decode_body
-from clew_engine.errors import ArgumentInvalidError, RunNotFoundError, ThreadInterruptedError, ThreadNotFoundError
+from clew_engine.errors import ArgumentInvalidError, RunNotFoundError, ThreadInterruptedError
 from clew_engine.events import CheckpointWritten, Event, Heartbeat
+from clew_engine.incarnations import not_watched
 from clew_engine.log_events import ends_attempt, events_of, read_entry, terminal_of, view_message
 from clew_engine.streams import Batches, EventStream
 from clew_storage import Head, LogEntry, Status, ThreadKey, ThreadMissing
@@ -58,8 +59,8 @@ def watch_stream(
             run_version = None
             if run_id:
                 head = await storage.backend.threads.get_head(key)
-                if head is None:
-                    raise ThreadNotFoundError(key.thread_id)
+                if head is None or (uid and uid != head.thread.uid):
+                    raise not_watched(key.thread_id, uid, head)
                 run_version = ids.run_version(head.thread.uid, run_id)
                 if run_version is None:
                     raise run_not_found(key, run_id)
@@ -103,9 +104,8 @@ class _Watch:
         self._said = 0
 
     async def begin(self, uid: str | None) -> None:
+        self._uid = uid or ""
         head = await self._head()
-        if uid and uid != head.thread.uid:
-            raise ThreadNotFoundError(self._key.thread_id)
         self._uid = self._reader.uid = head.thread.uid
         if self._cursor > head.thread.head_version:
             raise ArgumentInvalidError(
@@ -258,12 +258,13 @@ class _Watch:
                 )
             )
         except ThreadMissing:
-            raise ThreadNotFoundError(self._key.thread_id) from None
+            head = await self._storage.backend.threads.get_head(self._key)
+            raise not_watched(self._key.thread_id, self._uid, head) from None
 
     async def _head(self) -> Head:
         head = await self._storage.backend.threads.get_head(self._key)
         if head is None or (self._uid and head.thread.uid != self._uid):
-            raise ThreadNotFoundError(self._key.thread_id)
+            raise not_watched(self._key.thread_id, self._uid, head)
         return head
 
     def _beat(self) -> Event:

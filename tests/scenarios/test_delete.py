@@ -174,6 +174,14 @@ async def test_a_watch_of_the_old_thread_does_not_go_on_with_the_new_one(world: 
     at = await standing(world, "completed")
     uid = (await at.thread.info())["thread_uid"]
     await at.thread.delete()
-    await at.thread.send()
-    with refused("thread_not_found"):
+    with refused("thread_not_found", thread_uid=uid) as gone:
         await at.thread.watch(thread_uid=uid).turn()
+    assert "it was deleted" in str(gone.value)
+    await at.thread.send()
+    present = (await at.thread.info())["thread_uid"]
+    with refused("thread_not_found", thread_uid=uid, present_uid=present) as replaced:
+        await at.thread.watch(thread_uid=uid).turn()
+    assert "the id names another thread now" in str(replaced.value)
+    assert "watch that one from version 0" in str(replaced.value)
+    with refused("thread_not_found", present_uid=present):
+        await at.thread.watch(thread_uid=uid, run_id=f"{uid}.r1").turn()

@@ -183,6 +183,32 @@ async def test_after_a_delete_an_old_delete_is_true_and_an_old_send_finds_no_thr
         await thread.send("hello", request_id="r1")
 
 
+REPEATED: dict[str, Callable[[Handle], Awaitable[Any]]] = {
+    "send": lambda thread: thread.send("again", request_id="r1"),
+    "update": lambda thread: thread.update(name="one", request_id="r1"),
+    "update_state": lambda thread: thread.update_state({"a": 1}, request_id="r1"),
+    "append_messages": lambda thread: thread.append_messages([{"role": "user", "content": "hi"}], request_id="r1"),
+}
+
+
+@pytest.mark.parametrize("verb", REPEATED)
+async def test_a_repeated_call_is_told_that_its_thread_was_deleted_and_what_the_id_names_now(
+    world: World, verb: str
+) -> None:
+    world.agent("ok")
+    thread = await world.thread()
+    await thread.send("hello")
+    await REPEATED[verb](thread)
+    await thread.delete()
+    with refused("thread_not_found") as gone:
+        await REPEATED[verb](thread)
+    assert "which has been deleted since; to do it anew, use a new request id" in str(gone.value)
+    await thread.send("anew")
+    with refused("thread_not_found", present_uid=(await thread.info())["thread_uid"]) as replaced:
+        await REPEATED[verb](thread)
+    assert "deleted since, and the id names another thread now" in str(replaced.value)
+
+
 CALLS: dict[str, Callable[[Handle], Awaitable[Any]]] = {
     "update": lambda thread: thread.update(name="one", request_id="r1"),
     "delete": lambda thread: thread.delete(request_id="r1"),

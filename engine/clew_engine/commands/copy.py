@@ -16,6 +16,7 @@ from clew_engine.errors import (
     expect_version,
 )
 from clew_engine.forks import fork_draft
+from clew_engine.incarnations import not_repeated
 from clew_engine.log_events import events_of, read_entry
 from clew_engine.options import Mutation
 from clew_engine.requests import RequestLog, again_if_recorded
@@ -106,5 +107,5 @@ async def _base(storage: Storage, source: ThreadKey, head: Head, checkpoint_id: 
 async def _made(storage: Storage, target: ThreadKey, uid: str) -> ThreadRecord:
     head = await storage.backend.threads.get_head(target)
     if head is None or head.thread.uid != uid:
-        raise ThreadNotFoundError(target.thread_id)
+        raise not_repeated(target.thread_id, uid, head)
     return head.thread

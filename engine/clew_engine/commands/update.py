@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from clew_engine import ids
 from clew_engine.errors import AppMismatchError, ArgumentInvalidError, EtagConflictError, ThreadNotFoundError
 from clew_engine.field_rules import MAX_NAME, MAX_USER_ID, check_metadata, check_text_size
+from clew_engine.incarnations import not_repeated
 from clew_engine.options import Mutation
 from clew_engine.requests import RequestLog, again_if_recorded
 from clew_storage import InfoChange, RevisionConflict, ThreadInfo, ThreadKey, ThreadMissing, ThreadRecord
@@ -40,7 +41,7 @@ async def _update(storage: Storage, key: ThreadKey, change: ThreadUpdate, mutati
     head = await storage.backend.threads.get_head(key)
     if found is not None:
         if head is None or head.thread.uid != found[0]:
-            raise ThreadNotFoundError(key.thread_id)
+            raise not_repeated(key.thread_id, found[0], head)
         return head.thread
     if head is not None and head.thread.info.app and change.app not in ("", head.thread.info.app):
         raise AppMismatchError(key.thread_id, head.thread.info.app, change.app)

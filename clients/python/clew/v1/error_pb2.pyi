@@ -64,7 +64,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Next: leave the app out, or use another thread.
     """
     ERROR_REASON_THREAD_NOT_FOUND: _ErrorReason.ValueType  # 40
-    """NOT_FOUND. No such thread, or it was deleted (also while this call ran). Metadata: `thread_id`. Next: Send starts a new one."""
+    """NOT_FOUND. No such thread, or it was deleted (also while this call ran). Metadata: `thread_id`; where the call was about one
+    incarnation of it, `thread_uid` (that one) and, if the id names another now, `present_uid`. Next: Send starts a new one; what
+    the id names now is read with `present_uid`, or with none.
+    """
     ERROR_REASON_CHECKPOINT_NOT_FOUND: _ErrorReason.ValueType  # 41
     """NOT_FOUND. The thread has no such checkpoint. Metadata: `checkpoint_id`. Next: ListCheckpoints."""
     ERROR_REASON_MESSAGE_NOT_FOUND: _ErrorReason.ValueType  # 42
@@ -171,7 +174,10 @@ ERROR_REASON_APP_MISMATCH: ErrorReason.ValueType  # 26
 Next: leave the app out, or use another thread.
 """
 ERROR_REASON_THREAD_NOT_FOUND: ErrorReason.ValueType  # 40
-"""NOT_FOUND. No such thread, or it was deleted (also while this call ran). Metadata: `thread_id`. Next: Send starts a new one."""
+"""NOT_FOUND. No such thread, or it was deleted (also while this call ran). Metadata: `thread_id`; where the call was about one
+incarnation of it, `thread_uid` (that one) and, if the id names another now, `present_uid`. Next: Send starts a new one; what
+the id names now is read with `present_uid`, or with none.
+"""
 ERROR_REASON_CHECKPOINT_NOT_FOUND: ErrorReason.ValueType  # 41
 """NOT_FOUND. The thread has no such checkpoint. Metadata: `checkpoint_id`. Next: ListCheckpoints."""
 ERROR_REASON_MESSAGE_NOT_FOUND: ErrorReason.ValueType  # 42

@@ -1,0 +1,37 @@
+"""What is said where one incarnation of a thread was meant, and its id names another one now, or none."""
+
+from __future__ import annotations
+
+from clew_engine.errors import ThreadNotFoundError
+from clew_storage import Head
+
+
+def not_watched(thread_id: str, uid: str, head: Head | None) -> ThreadNotFoundError:
+    """The error of a watch of the incarnation `uid` (empty: whichever there is), where the id's head is another one's, or None."""
+    if not uid:
+        return ThreadNotFoundError(thread_id)
+    if head is None:
+        return ThreadNotFoundError(
+            thread_id,
+            f"there is no thread {thread_id!r} of uid {uid!r}: it was deleted, if it ever was; the first send to the id makes a new thread",
+            thread_uid=uid,
+        )
+    return ThreadNotFoundError(
+        thread_id,
+        f"there is no thread {thread_id!r} of uid {uid!r}: it was deleted, if it ever was, and the id names another thread now, of uid "
+        f"{head.thread.uid!r}; watch that one from version 0, with its uid or without any",
+        thread_uid=uid,
+        present_uid=head.thread.uid,
+    )
+
+
+def not_repeated(thread_id: str, uid: str, head: Head | None) -> ThreadNotFoundError:
+    """The error of a request that was done before, to an incarnation that has been deleted since."""
+    now = f", and the id names another thread now, of uid {head.thread.uid!r}" if head else ""
+    present = {"present_uid": head.thread.uid} if head else {}
+    return ThreadNotFoundError(
+        thread_id,
+        f"this request was done before, to thread {thread_id!r} of uid {uid!r}, which has been deleted since{now}; to do it anew, use a new request id",
+        thread_uid=uid,
+        **present,
+    )
