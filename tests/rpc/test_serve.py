@@ -6,9 +6,10 @@ import asyncio
 import json
 import os
 import signal
+import sqlite3
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,22 @@ async def test_a_database_in_use_is_refused_by_the_name_of_its_owner(shop: Path)
         _, errors = await process.communicate()
         assert process.returncode == 1
         assert "taken" in errors.decode()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {each.name: each.read_bytes() for each in folder.iterdir() if each.is_file()}
+
+
+async def test_a_file_that_is_refused_is_left_alone_with_its_folder(shop: Path) -> None:
+    with closing(sqlite3.connect(shop / "songs.db")) as songs:
+        songs.execute("PRAGMA journal_mode = WAL")
+        songs.execute("CREATE TABLE songs (name TEXT)")
+    before = contents(shop)
+    process = await clew(shop, "serve", "shop.py", "--port", "0", "--storage", "sqlite://songs.db")
+    _, errors = await process.communicate()
+    assert process.returncode == 1
+    assert "not one of Clew's" in errors.decode()
+    assert contents(shop) == before
 
 
 async def test_it_says_in_words_what_it_serves(shop: Path) -> None:

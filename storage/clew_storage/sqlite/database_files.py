@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import stat
 from pathlib import Path
-from urllib.parse import quote
 
 from clew_storage.errors import StorageRefused
-from clew_storage.sqlite.failures import translate
-from clew_storage.sqlite.migrations import known_migrations, refuse_newer, stored_format
 
 _HEADER = b"SQLite format 3\x00"
 _ROOM = 1 << 20
@@ -57,24 +53,6 @@ def _check_contents(path: Path, *, read_only: bool) -> None:
         raise StorageRefused(f"{path} is not a SQLite database; name another file")
     if read_only and not header:
         raise StorageRefused(f"{path} is empty, and mode=ro writes no format into it")
-
-
-def check_format(path: Path, *, read_only: bool) -> None:
-    """Raise `StorageRefused` for a format that this program cannot use; reads only, so the file stays as it is."""
-    if not path.exists() or not path.stat().st_size:
-        return
-    connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
-    try:
-        version = stored_format(connection)
-        refuse_newer(version)
-    except sqlite3.Error as error:
-        raise StorageRefused(f"{path} cannot be opened: {translate(error)}") from error
-    except StorageRefused as error:
-        raise StorageRefused(f"{path} cannot be opened: {error}") from error
-    finally:
-        connection.close()
-    if read_only and version < known_migrations()[-1].version:
-        raise StorageRefused(f"{path} has the older format {version}; open it once for writing to bring it up to date")
 
 
 def create_file(path: Path) -> None:

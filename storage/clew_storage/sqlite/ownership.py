@@ -18,7 +18,7 @@ class Ownership:
     @classmethod
     def take(cls, database: Path) -> Ownership:
         """Own the database. Raises `StorageInUse` when another process does, or another opener in this one."""
-        path = database.with_name(database.name + ".lock")
+        path = _beside(database)
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
@@ -36,9 +36,26 @@ class Ownership:
             raise
         return cls(handle)
 
+    @classmethod
+    def refuse_if_held(cls, database: Path) -> None:
+        """Raise `StorageInUse` when somebody owns the database. Makes no lock file where there is none."""
+        try:
+            handle = os.open(_beside(database), os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return
+        try:
+            if not _lock(handle):
+                raise StorageInUse(str(database), _owner(handle))
+        finally:
+            os.close(handle)
+
     def release(self) -> None:
         """Give the database up."""
         os.close(self._handle)
+
+
+def _beside(database: Path) -> Path:
+    return database.with_name(database.name + ".lock")
 
 
 def _owner(handle: int) -> int | None:

@@ -6,10 +6,11 @@ import sqlite3
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from clew_storage.errors import StorageUnavailable
+from clew_storage.errors import StorageRefused, StorageUnavailable
 from clew_storage.sqlite.connections import Connection, Pragmas, Synchronous
-from clew_storage.sqlite.database_files import check_format, create_file, has_room
+from clew_storage.sqlite.database_files import create_file, has_room
 from clew_storage.sqlite.failures import translate
+from clew_storage.sqlite.file_formats import check_format, look_at_format
 from clew_storage.sqlite.group_commit import GroupCommit, Refusing
 from clew_storage.sqlite.migrations import migrate
 from clew_storage.sqlite.ownership import Ownership
@@ -32,7 +33,9 @@ class Session:
         """Own the file (None: a database in memory), bring its format up to date and begin a generation of epochs."""
         async with AsyncExitStack() as stack:
             if path is not None:
+                _look(path)
                 stack.callback(Ownership.take(path).release)
+                # Another may have had it since: only what the owner sees counts.
                 check_format(path, read_only=False)
                 create_file(path)
             try:
@@ -50,6 +53,7 @@ class Session:
     @classmethod
     async def open_for_reading(cls, path: Path) -> Session:
         """Read a file that this process does not own."""
+        look_at_format(path, read_only=True)
         check_format(path, read_only=True)
         async with AsyncExitStack() as stack:
             try:
@@ -79,8 +83,19 @@ async def _open_readers(path: Path, stack: AsyncExitStack) -> Readers:
     return Readers(*connections)
 
 
+def _look(path: Path) -> None:
+    """See that the file may be ours before there is a lock file beside it. Of two reasons the owner's name says more."""
+    try:
+        look_at_format(path, read_only=False)
+    except StorageRefused:
+        Ownership.refuse_if_held(path)
+        raise
+
+
 def _begin(connection: sqlite3.Connection) -> int:
-    migrate(connection)
+    if migrate(connection):
+        # From here on the file alone says what it is, also to those who may not touch its log.
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.execute("BEGIN IMMEDIATE")
     connection.execute("UPDATE ownership SET generation = generation + 1")
     (generation,) = connection.execute("SELECT generation FROM ownership").fetchone()

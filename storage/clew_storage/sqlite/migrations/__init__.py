@@ -52,9 +52,9 @@ def refuse_newer(version: int) -> None:
         )
 
 
-def migrate(connection: sqlite3.Connection, *, upto: int | None = None) -> None:
-    """Take the steps that the file lacks, a transaction each; `upto` stops early, as an older program would."""
-    current = stored_format(connection)
+def migrate(connection: sqlite3.Connection, *, upto: int | None = None) -> bool:
+    """Take the steps that the file lacks, a transaction each; `upto` stops early, as an older program would. True if there were any."""
+    before = current = stored_format(connection)
     refuse_newer(current)
     for step in known_migrations():
         if step.version <= current or (upto is not None and step.version > upto):
@@ -73,6 +73,7 @@ def migrate(connection: sqlite3.Connection, *, upto: int | None = None) -> None:
                 connection.execute("ROLLBACK")
             raise
         current = step.version
+    return current != before
 
 
 def _statements(sql: str) -> list[str]:
