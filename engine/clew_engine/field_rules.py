@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+from typing import TypeVar
+
 from clew_engine.errors import ArgumentInvalidError, StateInvalidError
 from clew_engine.json_text import JsonError, split_object
 
+W = TypeVar("W", bound=StrEnum)
 MAX_NAME = 1024
 MAX_USER_ID = 256
 MAX_ACTOR = 256
@@ -50,3 +54,11 @@ def check_metadata(metadata: bytes, field: str = "metadata_json") -> None:
         split_object(metadata)
     except JsonError as error:
         raise StateInvalidError(field, str(error)) from None
+
+
+def word_of(kind: type[W], word: str, field: str) -> W | None:
+    """What a word names; None for none. Raises ArgumentInvalidError."""
+    try:
+        return kind(word) if word else None
+    except ValueError:
+        raise ArgumentInvalidError(field, f"{word!r} is none of {', '.join(kind)}") from None

@@ -1,23 +1,22 @@
-"""What a storage can list across its threads: the threads, and what waits for people. The verbs are the client's."""
+"""The in-process handle on the threads that are stored. The same verbs as the client's."""
 
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from clew_engine import reads
-from clew_engine.approvals import Approval
 from clew_engine.blocking import blocking
 from clew_engine.errors import ArgumentInvalidError
+from clew_engine.field_rules import word_of
 from clew_engine.paging import check_limit
 from clew_engine.thread_info import ThreadInfo, info_of
-from clew_storage import ApprovalState, Status, ThreadFilter
+from clew_storage import Status, ThreadFilter
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
 
 _PAGE = 200
-W = TypeVar("W", Status, ApprovalState)
 
 
 class Threads:
@@ -49,7 +48,7 @@ class Threads:
         where = ThreadFilter(
             user_id=None if user_id is None else str(user_id) or None,
             app=app or None,
-            status=_word(Status, status, "status"),
+            status=word_of(Status, status, "status"),
             metadata=metadata,
             text=query or None,
         )
@@ -68,53 +67,3 @@ class Threads:
         return found
 
     list_sync = blocking(list)  # noqa: A003 - the method is meant
-
-
-class Approvals:
-    """What waits for people."""
-
-    def __init__(self, storage: Storage, tenant: str = "") -> None:
-        self.storage = storage
-        self._tenant = tenant
-
-    async def list(
-        self,
-        limit: int | None = None,
-        *,
-        thread_id: str = "",
-        app: str = "",
-        user_id: str | int | None = None,
-        state: str = "",
-    ) -> builtins.list[Approval]:
-        """Approvals that meet all that is asked, oldest first: pending ones unless another `state` is given."""
-        check_limit(limit)
-        wanted = _word(ApprovalState, state, "state")
-        found: builtins.list[Approval] = []
-        token = ""
-        async with self.storage.calling(None):
-            while limit is None or len(found) < limit:
-                page = await reads.list_approvals(
-                    self.storage,
-                    self._tenant,
-                    thread_id=thread_id,
-                    user_id="" if user_id is None else str(user_id),
-                    app=app,
-                    states=() if wanted is None else (wanted,),
-                    size=_PAGE if limit is None else min(_PAGE, limit - len(found)),
-                    token=token,
-                )
-                found += page.items
-                token = page.next_token
-                if not token:
-                    break
-        return found
-
-    list_sync = blocking(list)  # noqa: A003 - the method is meant
-
-
-def _word(kind: type[W], word: str, field: str) -> W | None:
-    """What a word names; None for none. Raises ArgumentInvalidError."""
-    try:
-        return kind(word) if word else None
-    except ValueError:
-        raise ArgumentInvalidError(field, f"{word!r} is none of {', '.join(kind)}") from None

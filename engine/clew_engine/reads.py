@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 from clew_engine import ids
 from clew_engine.approvals import Approval, view_approval
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
-from clew_engine.errors import CheckpointNotFoundError, MessageNotFoundError, ThreadNotFoundError
+from clew_engine.errors import (
+    ApprovalNotFoundError,
+    CheckpointNotFoundError,
+    MessageNotFoundError,
+    ThreadNotFoundError,
+)
 from clew_engine.log_events import view_message
 from clew_engine.message_search import found_messages
 from clew_engine.messages import Message
@@ -197,6 +202,18 @@ async def list_approvals(
     if len(found) <= taken:
         return Page(items, "", version)
     return Page(items, encode_token(listing, (items[-1].created_at_ms, items[-1].id)), version)
+
+
+async def get_approval(storage: Storage, tenant: str, approval_id: str) -> tuple[Approval, int]:
+    """An approval in whatever state, and its thread's version, which is read before the state. Raises ApprovalNotFoundError, also for a deleted thread's."""
+    found = await storage.backend.approvals.get_approval(tenant, approval_id)
+    head = await storage.backend.threads.get_head(found.key) if found else None
+    if found and head and found.state is ApprovalState.PENDING:
+        # It may have ended between the two reads; what has ended stays as it is.
+        found = await storage.backend.approvals.get_approval(tenant, approval_id)
+    if found is None or head is None or head.thread.uid != found.uid:
+        raise ApprovalNotFoundError(approval_id)
+    return view_approval(found), head.thread.head_version
 
 
 def _fitting(sizes: Sequence[int]) -> int:

@@ -18,9 +18,10 @@ from clew_engine.checkpoints import Checkpoint, view_checkpoint
 from clew_engine.errors import ArgumentInvalidError, StreamCutError, expect_version
 from clew_engine.hub import Hub
 from clew_engine.ids import check_id
+from clew_engine.inbox import Approvals
 from clew_engine.incarnations import not_repeated
 from clew_engine.leasing import BusyWait
-from clew_engine.listings import Approvals, Threads
+from clew_engine.listings import Threads
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import OnBusy, RunOptions, Tuning
 from clew_engine.program import Program
@@ -43,7 +44,7 @@ def _system_clock() -> int:
 class Storage:
     """One database, opened at its first use. `url` as `clew_storage.open_storage` takes it; None is the default SQLite file.
 
-    Threads, approvals, memory and the `cache` are shared by everything that is built on the same Storage. Close it, or use it as an async context manager.
+    Threads, `approvals`, memory and the `cache` are shared by everything that is built on the same Storage. Close it, or use it as an async context manager.
     It is of use without an agent or workflow, too: `thread(id)`, `threads.list()`, `approvals.list()` and `cache` read and write what is stored.
     """
 
@@ -61,9 +62,9 @@ class Storage:
         self.now_ms = clock
         self.hub = Hub(self.tuning.reader_bytes)
         self.approval_feed = ApprovalFeed()
+        self.approvals = Approvals(self)
         self.cache = Cache(self)
         self.threads = Threads(self)
-        self.approvals = Approvals(self)
         self.values_swept_at_ms = 0
         self.warm = WarmThreads(self.tuning.cache_bytes)
         self.live: dict[ThreadKey, Run] = {}

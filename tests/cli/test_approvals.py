@@ -17,6 +17,26 @@ def test_the_inbox_lists_what_waits_across_threads(cli: Cli) -> None:
     assert all(each in cli.shown("approvals", "list") for each in ids)
 
 
+def test_one_approval_is_shown_with_all_that_it_asks_and_how_it_ended(cli: Cli) -> None:
+    approval = cli.suspended("shown")
+
+    waiting = cli.shown("approvals", "show", approval)
+    assert all(word in waiting for word in (approval, "pending", "refund", '"amount":49.9', "shown"))
+    cli.shown("approvals", "reject", approval, "--reason", "too old", "--actor", "ada")
+
+    ended = cli.json("approvals", "show", approval)
+    assert (ended["state"], ended["reason"], ended["decided_by"]) == ("rejected", "too old", "ada")
+    assert ended["arguments"] == {"order_id": "A-7", "amount": 49.9}
+    assert "too old" in cli.shown("approvals", "show", approval)
+
+
+def test_one_approval_that_is_not_there_is_refused_in_one_line(cli: Cli) -> None:
+    done = cli.run("approvals", "show", "nothing.a1.0")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "approval_not_found" in done.stderr
+
+
 def test_an_approval_is_approved_by_its_id_and_the_run_followed(cli: Cli) -> None:
     approval = cli.suspended("approved")
 

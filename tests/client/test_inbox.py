@@ -79,8 +79,7 @@ async def test_an_inbox_that_breaks_gives_nothing_twice_and_looks_up_what_it_mis
         inbox([pending("b"), pending("c"), MARK], for_ever),
     )
     rejected = approval("a", approval_pb2.APPROVAL_STATE_REJECTED)
-    empty = pb.ListApprovalsResponse()
-    server.on("ListApprovals", replies(empty), replies(pb.ListApprovalsResponse(approvals=[rejected])))
+    server.on("GetApproval", replies(pb.GetApprovalResponse(approval=rejected)))
     assert await seen(client, 5) == [
         ("pending", "a", "pending"),
         ("pending", "b", "pending"),
@@ -88,9 +87,19 @@ async def test_an_inbox_that_breaks_gives_nothing_twice_and_looks_up_what_it_mis
         ("pending", "c", "pending"),
         ("changed", "a", "rejected"),
     ]
+    assert [request.approval_id for request in server.requests("GetApproval")] == ["a"]
+    assert server.requests("ListApprovals") == [], "one is asked for, and not all"
+
+
+async def test_one_approval_is_read_by_its_id(server: ScriptedServer, client: Client) -> None:
+    rejected = approval("u.a2.1", approval_pb2.APPROVAL_STATE_REJECTED, reason="too old")
+    server.on("GetApproval", replies(pb.GetApprovalResponse(approval=rejected, version=4)))
+    found = await client.approvals.get("u.a2.1")
+    assert (found.id, found.state, found.reason) == ("u.a2.1", "rejected", "too old")
+    assert [request.approval_id for request in server.requests("GetApproval")] == ["u.a2.1"]
 
 
 async def test_an_approval_whose_thread_is_gone_is_void(server: ScriptedServer, client: Client) -> None:
     server.on("WatchApprovals", inbox([pending("a"), MARK], broken), inbox([MARK], for_ever))
-    server.on("ListApprovals", refuses(grpc.StatusCode.NOT_FOUND, "THREAD_NOT_FOUND"))
+    server.on("GetApproval", refuses(grpc.StatusCode.NOT_FOUND, "APPROVAL_NOT_FOUND"))
     assert (await seen(client, 3))[-1] == ("changed", "a", "void")

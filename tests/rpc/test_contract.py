@@ -91,6 +91,7 @@ PATHS = {
     "DeleteValue": "DELETE /v1/cache/{namespace}/values/{key} DELETE /v1/cache/value",
     "ListKeys": "GET /v1/cache/{namespace}/values GET /v1/cache/keys",
     "ListApprovals": "GET /v1/approvals",
+    "GetApproval": "GET /v1/approvals/{approval_id}",
     "ListApps": "GET /v1/apps",
     "GetApp": "GET /v1/apps/{name}",
 }

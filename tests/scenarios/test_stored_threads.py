@@ -12,7 +12,8 @@ import clew.requests
 import clew_engine.options
 from clew import inbox, listings
 from clew_engine import Agent, OfflineModel, Storage, StoredThread, Thread, Workflow, open_storage, pause
-from clew_engine.listings import Approvals, Threads
+from clew_engine.inbox import Approvals
+from clew_engine.listings import Threads
 from tests.scenarios.heads import standing
 from tests.scenarios.scripts import ask
 from tests.scenarios.test_parity import NOTHING_THERE, ONLY_THERE, REFUSED, parameters

@@ -6,7 +6,7 @@ import builtins
 from typing import TYPE_CHECKING
 
 from clew.blocking import blocking, iterating
-from clew.inbox_reader import ApprovalEvent, InboxReader, list_approvals
+from clew.inbox_reader import ApprovalEvent, InboxReader, get_approval, list_approvals
 from clew.records import Approval
 from clew.streams import Stream
 from clew.v1 import approval_pb2
@@ -41,6 +41,10 @@ class Approvals:
         )
         return await list_approvals(self._client.connection(), request, limit)
 
+    async def get(self, approval_id: str) -> Approval:
+        """One approval, whether it waits or how it ended. Raises ApprovalNotFoundError, also where its thread was deleted."""
+        return await get_approval(self._client.connection(), approval_id)
+
     def watch(self, *, thread_id: str = "", app: str = "", user_id: str | int | None = None) -> Stream[ApprovalEvent]:
         """Streams the inbox: all that is pending, a mark, then every change, until the reader leaves. Each is given once, whatever breaks."""
         request = pb.WatchApprovalsRequest(
@@ -49,4 +53,5 @@ class Approvals:
         return Stream(InboxReader(self._client.connection, request))
 
     list_sync = blocking(list)  # noqa: A003  # the method is meant
+    get_sync = blocking(get)
     watch_sync = iterating(watch)

@@ -9,21 +9,12 @@ from dataclasses import dataclass, replace
 import grpc
 
 from clew.connection import Connection
-from clew.errors import ClewError, ThreadNotFoundError, UnavailableError
+from clew.errors import ApprovalNotFoundError, ClewError, UnavailableError
 from clew.line import Line, SilentError
 from clew.patience import Patience
 from clew.records import Approval, approval_of
 from clew.refusals import error_of, is_break
-from clew.v1 import approval_pb2
 from clew.v1 import approval_service_pb2 as pb
-
-_ENDS = (
-    approval_pb2.APPROVAL_STATE_APPROVED,
-    approval_pb2.APPROVAL_STATE_REJECTED,
-    approval_pb2.APPROVAL_STATE_ANSWERED,
-    approval_pb2.APPROVAL_STATE_EXPIRED,
-    approval_pb2.APPROVAL_STATE_VOID,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +139,15 @@ async def list_approvals(connection: Connection, request: pb.ListApprovalsReques
     return found
 
 
+async def get_approval(connection: Connection, approval_id: str) -> Approval:
+    """One approval, in whatever state. Raises ApprovalNotFoundError."""
+    request = pb.GetApprovalRequest(approval_id=approval_id)
+    return approval_of((await connection.ask(connection.approvals.GetApproval, request)).approval)
+
+
 async def _ended(connection: Connection, approval: Approval) -> Approval:
     """How an approval that waits no longer ended; void where its thread is gone."""
     try:
-        for state in _ENDS:
-            request = pb.ListApprovalsRequest(thread_id=approval.thread_id, state=state)
-            for each in await list_approvals(connection, request, None):
-                if each.id == approval.id:
-                    return each
-    except ThreadNotFoundError:
-        pass
-    return replace(approval, state="void")
+        return await get_approval(connection, approval.id)
+    except ApprovalNotFoundError:
+        return replace(approval, state="void")

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew_server.cli.calls import DEFAULT_TARGET, AsJson, Target, call
-from clew_server.cli.output import console, moment, one_line, plain, print_json, print_table, say, status_text
+from clew_server.cli.output import (
+    console,
+    moment,
+    one_line,
+    plain,
+    print_fields,
+    print_json,
+    print_table,
+    say,
+    status_text,
+)
 from clew_server.cli.run_view import RunView
 
 if TYPE_CHECKING:
@@ -67,6 +77,43 @@ def list_approvals(
         for each in found
     ]
     print_table(("id", "thread", "asks", "by", "asked"), rows, empty=f"nothing is {state.value}")
+
+
+@approvals.command()
+def show(approval_id: ApprovalId, as_json: AsJson = False, target: Target = DEFAULT_TARGET) -> None:
+    """Show one approval: exactly what it asks, and whether it waits or how it ended.
+
+    For example:
+
+      clew approvals show 0123456789abcdef.a6.0
+    """
+
+    async def work(client: Client) -> Approval:
+        return await client.approvals.get(approval_id)
+
+    found = call(target, work, as_json=as_json)
+    if as_json:
+        print_json(_as_json(found))
+        return
+    print_fields(
+        {
+            "approval": found.id,
+            "state": status_text(found.state),
+            "asks": "what became of a call" if found.kind == "tool_outcome" else "",
+            "tool": found.tool,
+            "arguments": found.arguments_json,
+            "prompt": found.prompt if isinstance(found.prompt, str) else _text(found.prompt),
+            "answer by": _text(found.schema),
+            "thread": found.thread_id,
+            "run": found.run_id,
+            "asked by": found.requested_by,
+            "asked": moment(found.created_at_ms),
+            "expires": moment(found.expires_at_ms),
+            "decided by": found.decided_by,
+            "decided": moment(found.decided_at_ms),
+            "reason": found.reason,
+        }
+    )
 
 
 @approvals.command()
@@ -184,18 +231,9 @@ def _decide(answers: dict[str, Any], actor: str, target: str, *, as_json: bool) 
 
 
 async def _thread_of(client: Client, ids: tuple[str, ...]) -> str:
-    """The thread that waits for these. One that no longer waits is looked for too, so that its refusal says why."""
-    from clew import ApprovalNotFoundError  # noqa: PLC0415
-
-    found: dict[str, str] = {}
-    for state in StateChoice:
-        if len(found) < len(ids):
-            waiting = await client.approvals.list(state=state.value)
-            found |= {each.id: each.thread_id for each in waiting if each.id in ids}
-    if missing := [each for each in ids if each not in found]:
-        text = f"there is no approval {', '.join(missing)}; `clew approvals list` shows what waits"
-        raise ApprovalNotFoundError(text, metadata={"approval_id": ",".join(missing)})
-    if len(threads := sorted(set(found.values()))) > 1:
+    """The thread that these belong to. One that no longer waits has a thread too, which says why it refuses."""
+    found = [await client.approvals.get(each) for each in ids]
+    if len(threads := sorted({each.thread_id for each in found})) > 1:
         raise typer.BadParameter(f"these belong to several threads ({', '.join(threads)}); decide one thread at a time")
     return threads[0]
 
@@ -214,6 +252,10 @@ def _asked(approval: Approval, limit: int) -> str:
         return one_line(approval.prompt, limit)
     unknown = "what became of " if approval.kind == "tool_outcome" else ""
     return f"{unknown}{approval.tool} {one_line(approval.arguments, limit)}"
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _as_json(approval: Approval) -> dict[str, Any]:

@@ -49,6 +49,14 @@ class ApprovalService(ApprovalServiceServicer):
             approvals=map(to_approval, page.items), next_page_token=page.next_token, version=page.version
         )
 
+    async def GetApproval(
+        self, request: pb.GetApprovalRequest, context: ServicerContext[Any, Any]
+    ) -> pb.GetApprovalResponse:
+        """One approval, in whatever state."""
+        async with self._storage.calling(None):
+            found, version = await reads.get_approval(self._storage, tenant_of(context), request.approval_id)
+        return pb.GetApprovalResponse(approval=to_approval(found), version=version)
+
     async def WatchApprovals(
         self,
         request: pb.WatchApprovalsRequest,

@@ -27,7 +27,7 @@ from clew.v1 import event_pb2 as clew_dot_v1_dot_event__pb2
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63lew/v1/approval_service.proto\x12\x07\x63lew.v1\x1a\x16\x63lew/v1/approval.proto\x1a\x13\x63lew/v1/event.proto\x1a\x1cgoogle/api/annotations.proto\"\xc8\x01\n\x14ListApprovalsRequest\x12\x1b\n\tpage_size\x18\x01 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x02 \x01(\tR\tpageToken\x12\x1b\n\tthread_id\x18\x03 \x01(\tR\x08threadId\x12\x10\n\x03\x61pp\x18\x04 \x01(\tR\x03\x61pp\x12\x17\n\x07user_id\x18\x05 \x01(\tR\x06userId\x12,\n\x05state\x18\x06 \x01(\x0e\x32\x16.clew.v1.ApprovalStateR\x05state\"\x8a\x01\n\x15ListApprovalsResponse\x12/\n\tapprovals\x18\x01 \x03(\x0b\x32\x11.clew.v1.ApprovalR\tapprovals\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x18\n\x07version\x18\x03 \x01(\x03R\x07version\"_\n\x15WatchApprovalsRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x10\n\x03\x61pp\x18\x02 \x01(\tR\x03\x61pp\x12\x17\n\x07user_id\x18\x03 \x01(\tR\x06userId\"H\n\x16WatchApprovalsResponse\x12.\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x16.clew.v1.ApprovalEventR\x06\x65vents\"\x84\x02\n\rApprovalEvent\x12-\n\x07pending\x18\x01 \x01(\x0b\x32\x11.clew.v1.ApprovalH\x00R\x07pending\x12G\n\x0csnapshot_end\x18\x02 \x01(\x0b\x32\".clew.v1.ApprovalEvent.SnapshotEndH\x00R\x0bsnapshotEnd\x12-\n\x07\x63hanged\x18\x03 \x01(\x0b\x32\x11.clew.v1.ApprovalH\x00R\x07\x63hanged\x12\x32\n\theartbeat\x18\x04 \x01(\x0b\x32\x12.clew.v1.HeartbeatH\x00R\theartbeat\x1a\r\n\x0bSnapshotEndB\t\n\x07payload2\xcd\x01\n\x0f\x41pprovalService\x12\x65\n\rListApprovals\x12\x1d.clew.v1.ListApprovalsRequest\x1a\x1e.clew.v1.ListApprovalsResponse\"\x15\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/approvals\x12S\n\x0eWatchApprovals\x12\x1e.clew.v1.WatchApprovalsRequest\x1a\x1f.clew.v1.WatchApprovalsResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63lew/v1/approval_service.proto\x12\x07\x63lew.v1\x1a\x16\x63lew/v1/approval.proto\x1a\x13\x63lew/v1/event.proto\x1a\x1cgoogle/api/annotations.proto\"\xc8\x01\n\x14ListApprovalsRequest\x12\x1b\n\tpage_size\x18\x01 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x02 \x01(\tR\tpageToken\x12\x1b\n\tthread_id\x18\x03 \x01(\tR\x08threadId\x12\x10\n\x03\x61pp\x18\x04 \x01(\tR\x03\x61pp\x12\x17\n\x07user_id\x18\x05 \x01(\tR\x06userId\x12,\n\x05state\x18\x06 \x01(\x0e\x32\x16.clew.v1.ApprovalStateR\x05state\"\x8a\x01\n\x15ListApprovalsResponse\x12/\n\tapprovals\x18\x01 \x03(\x0b\x32\x11.clew.v1.ApprovalR\tapprovals\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x18\n\x07version\x18\x03 \x01(\x03R\x07version\"5\n\x12GetApprovalRequest\x12\x1f\n\x0b\x61pproval_id\x18\x01 \x01(\tR\napprovalId\"^\n\x13GetApprovalResponse\x12-\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x11.clew.v1.ApprovalR\x08\x61pproval\x12\x18\n\x07version\x18\x02 \x01(\x03R\x07version\"_\n\x15WatchApprovalsRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x10\n\x03\x61pp\x18\x02 \x01(\tR\x03\x61pp\x12\x17\n\x07user_id\x18\x03 \x01(\tR\x06userId\"H\n\x16WatchApprovalsResponse\x12.\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x16.clew.v1.ApprovalEventR\x06\x65vents\"\x84\x02\n\rApprovalEvent\x12-\n\x07pending\x18\x01 \x01(\x0b\x32\x11.clew.v1.ApprovalH\x00R\x07pending\x12G\n\x0csnapshot_end\x18\x02 \x01(\x0b\x32\".clew.v1.ApprovalEvent.SnapshotEndH\x00R\x0bsnapshotEnd\x12-\n\x07\x63hanged\x18\x03 \x01(\x0b\x32\x11.clew.v1.ApprovalH\x00R\x07\x63hanged\x12\x32\n\theartbeat\x18\x04 \x01(\x0b\x32\x12.clew.v1.HeartbeatH\x00R\theartbeat\x1a\r\n\x0bSnapshotEndB\t\n\x07payload2\xbc\x02\n\x0f\x41pprovalService\x12\x65\n\rListApprovals\x12\x1d.clew.v1.ListApprovalsRequest\x1a\x1e.clew.v1.ListApprovalsResponse\"\x15\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/approvals\x12m\n\x0bGetApproval\x12\x1b.clew.v1.GetApprovalRequest\x1a\x1c.clew.v1.GetApprovalResponse\"#\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/approvals/{approval_id}\x12S\n\x0eWatchApprovals\x12\x1e.clew.v1.WatchApprovalsRequest\x1a\x1f.clew.v1.WatchApprovalsResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,18 +36,24 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_APPROVALSERVICE'].methods_by_name['ListApprovals']._loaded_options = None
   _globals['_APPROVALSERVICE'].methods_by_name['ListApprovals']._serialized_options = b'\202\323\344\223\002\017\022\r/v1/approvals'
+  _globals['_APPROVALSERVICE'].methods_by_name['GetApproval']._loaded_options = None
+  _globals['_APPROVALSERVICE'].methods_by_name['GetApproval']._serialized_options = b'\202\323\344\223\002\035\022\033/v1/approvals/{approval_id}'
   _globals['_LISTAPPROVALSREQUEST']._serialized_start=119
   _globals['_LISTAPPROVALSREQUEST']._serialized_end=319
   _globals['_LISTAPPROVALSRESPONSE']._serialized_start=322
   _globals['_LISTAPPROVALSRESPONSE']._serialized_end=460
-  _globals['_WATCHAPPROVALSREQUEST']._serialized_start=462
-  _globals['_WATCHAPPROVALSREQUEST']._serialized_end=557
-  _globals['_WATCHAPPROVALSRESPONSE']._serialized_start=559
-  _globals['_WATCHAPPROVALSRESPONSE']._serialized_end=631
-  _globals['_APPROVALEVENT']._serialized_start=634
-  _globals['_APPROVALEVENT']._serialized_end=894
-  _globals['_APPROVALEVENT_SNAPSHOTEND']._serialized_start=870
-  _globals['_APPROVALEVENT_SNAPSHOTEND']._serialized_end=883
-  _globals['_APPROVALSERVICE']._serialized_start=897
-  _globals['_APPROVALSERVICE']._serialized_end=1102
+  _globals['_GETAPPROVALREQUEST']._serialized_start=462
+  _globals['_GETAPPROVALREQUEST']._serialized_end=515
+  _globals['_GETAPPROVALRESPONSE']._serialized_start=517
+  _globals['_GETAPPROVALRESPONSE']._serialized_end=611
+  _globals['_WATCHAPPROVALSREQUEST']._serialized_start=613
+  _globals['_WATCHAPPROVALSREQUEST']._serialized_end=708
+  _globals['_WATCHAPPROVALSRESPONSE']._serialized_start=710
+  _globals['_WATCHAPPROVALSRESPONSE']._serialized_end=782
+  _globals['_APPROVALEVENT']._serialized_start=785
+  _globals['_APPROVALEVENT']._serialized_end=1045
+  _globals['_APPROVALEVENT_SNAPSHOTEND']._serialized_start=1021
+  _globals['_APPROVALEVENT_SNAPSHOTEND']._serialized_end=1034
+  _globals['_APPROVALSERVICE']._serialized_start=1048
+  _globals['_APPROVALSERVICE']._serialized_end=1364
 # @@protoc_insertion_point(module_scope)

@@ -97,6 +97,56 @@ class ListApprovalsResponse(_message.Message):
 Global___ListApprovalsResponse: _TypeAlias = ListApprovalsResponse  # noqa: Y015
 
 @_typing.final
+class GetApprovalRequest(_message.Message):
+    """Which approval."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    APPROVAL_ID_FIELD_NUMBER: _builtins.int
+    approval_id: _builtins.str
+    """The approval. Required."""
+    def __init__(
+        self,
+        *,
+        approval_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetApprovalRequest: _TypeAlias = GetApprovalRequest  # noqa: Y015
+
+@_typing.final
+class GetApprovalResponse(_message.Message):
+    """An approval."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    APPROVAL_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    version: _builtins.int
+    """Its thread's version when this was read: the `expected_version` of a Decide that answers what was seen."""
+    @_builtins.property
+    def approval(self) -> _approval_pb2.Approval:
+        """The approval, in whatever state."""
+
+    def __init__(
+        self,
+        *,
+        approval: _approval_pb2.Approval | None = ...,
+        version: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetApprovalResponse: _TypeAlias = GetApprovalResponse  # noqa: Y015
+
+@_typing.final
 class WatchApprovalsRequest(_message.Message):
     """Which approvals to watch; all conditions that are given hold together."""
 

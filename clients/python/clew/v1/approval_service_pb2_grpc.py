@@ -43,6 +43,11 @@ class ApprovalServiceStub(object):
                 request_serializer=clew_dot_v1_dot_approval__service__pb2.ListApprovalsRequest.SerializeToString,
                 response_deserializer=clew_dot_v1_dot_approval__service__pb2.ListApprovalsResponse.FromString,
                 _registered_method=True)
+        self.GetApproval = channel.unary_unary(
+                '/clew.v1.ApprovalService/GetApproval',
+                request_serializer=clew_dot_v1_dot_approval__service__pb2.GetApprovalRequest.SerializeToString,
+                response_deserializer=clew_dot_v1_dot_approval__service__pb2.GetApprovalResponse.FromString,
+                _registered_method=True)
         self.WatchApprovals = channel.unary_stream(
                 '/clew.v1.ApprovalService/WatchApprovals',
                 request_serializer=clew_dot_v1_dot_approval__service__pb2.WatchApprovalsRequest.SerializeToString,
@@ -66,6 +71,15 @@ class ApprovalServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetApproval(self, request, context):
+        """Reads one approval, whether it waits or how it ended. One whose thread was deleted is gone with it.
+
+        Refused with: APPROVAL_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchApprovals(self, request, context):
         """Streams the inbox: all that is pending, then a mark, then every change, until the reader leaves. A reader that does not keep up is
         cut off with STREAM_CUT, and begins again.
@@ -81,6 +95,11 @@ def add_ApprovalServiceServicer_to_server(servicer, server):
                     servicer.ListApprovals,
                     request_deserializer=clew_dot_v1_dot_approval__service__pb2.ListApprovalsRequest.FromString,
                     response_serializer=clew_dot_v1_dot_approval__service__pb2.ListApprovalsResponse.SerializeToString,
+            ),
+            'GetApproval': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetApproval,
+                    request_deserializer=clew_dot_v1_dot_approval__service__pb2.GetApprovalRequest.FromString,
+                    response_serializer=clew_dot_v1_dot_approval__service__pb2.GetApprovalResponse.SerializeToString,
             ),
             'WatchApprovals': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchApprovals,
@@ -119,6 +138,33 @@ class ApprovalService(object):
             '/clew.v1.ApprovalService/ListApprovals',
             clew_dot_v1_dot_approval__service__pb2.ListApprovalsRequest.SerializeToString,
             clew_dot_v1_dot_approval__service__pb2.ListApprovalsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetApproval(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/clew.v1.ApprovalService/GetApproval',
+            clew_dot_v1_dot_approval__service__pb2.GetApprovalRequest.SerializeToString,
+            clew_dot_v1_dot_approval__service__pb2.GetApprovalResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -25,6 +25,11 @@ class ApprovalServiceStub:
 
     Refused with: THREAD_NOT_FOUND (a thread is named and does not exist).
     """
+    GetApproval: _aio.UnaryUnaryMultiCallable[_approval_service_pb2.GetApprovalRequest, _approval_service_pb2.GetApprovalResponse]
+    """Reads one approval, whether it waits or how it ended. One whose thread was deleted is gone with it.
+
+    Refused with: APPROVAL_NOT_FOUND.
+    """
     WatchApprovals: _aio.UnaryStreamMultiCallable[_approval_service_pb2.WatchApprovalsRequest, _approval_service_pb2.WatchApprovalsResponse]
     """Streams the inbox: all that is pending, then a mark, then every change, until the reader leaves. A reader that does not keep up is
     cut off with STREAM_CUT, and begins again.
@@ -46,6 +51,17 @@ class ApprovalServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists approvals, oldest first: pending ones unless another state is asked for.
 
         Refused with: THREAD_NOT_FOUND (a thread is named and does not exist).
+        """
+
+    @_abc_1.abstractmethod
+    def GetApproval(
+        self,
+        request: _approval_service_pb2.GetApprovalRequest,
+        context: _aio.ServicerContext[_approval_service_pb2.GetApprovalRequest, _abc.Awaitable[_approval_service_pb2.GetApprovalResponse]],
+    ) -> _abc.Awaitable[_approval_service_pb2.GetApprovalResponse]:
+        """Reads one approval, whether it waits or how it ended. One whose thread was deleted is gone with it.
+
+        Refused with: APPROVAL_NOT_FOUND.
         """
 
     @_abc_1.abstractmethod

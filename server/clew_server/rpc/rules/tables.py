@@ -212,6 +212,7 @@ _OTHERS: dict[str, dict[str, Rule]] = {
         "user_id": rule.text_up_to(MAX_USER_ID),
         "state": ANY,
     },
+    "GetApprovalRequest": {"approval_id": rule.required_id},
     "WatchApprovalsRequest": {
         "thread_id": rule.optional_id,
         "app": rule.optional_id,
