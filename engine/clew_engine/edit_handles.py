@@ -13,8 +13,9 @@ from clew_engine.errors import ArgumentInvalidError
 from clew_engine.handles import Handle
 from clew_engine.json_text import join_object
 from clew_engine.message_input import Input, input_of
+from clew_engine.messages import Message
 from clew_engine.options import Mutation, WriteArguments
-from clew_engine.paging import check_limit
+from clew_engine.paging import check_limit, check_offset
 from clew_engine.state import encode_values, encoded_value
 
 
@@ -27,20 +28,24 @@ class EditHandle(Handle):
         search: str = "",
         order: Literal["oldest_first", "newest_first"] = "oldest_first",
         limit: int | None = None,
+        offset: int = 0,
         reasoning: bool = False,
     ) -> list[dict[str, Any]]:
         """The conversation, from its beginning or its end; what models thought is left out unless asked for.
 
-        With `search` only messages that have all of its words, whatever their case and accents; with a limit at most that many.
+        With `search` only messages that have all of its words, whatever their case and accents; with a limit at most that many,
+        after leaving out `offset`.
         """
         check_limit(limit)
+        check_offset(offset)
         if order not in ("oldest_first", "newest_first"):
             raise ArgumentInvalidError("order", f"{order!r} is none of oldest_first, newest_first")
-        found: list[dict[str, Any]] = []
+        found: list[Message] = []
+        most = None if limit is None else offset + limit
         token = ""
         async with self.storage.calling(self.key):
             while True:
-                size = 500 if limit is None else min(500, limit - len(found))
+                size = 500 if most is None else min(500, most - len(found))
                 page = await reads.list_messages(
                     self.storage,
                     self.key,
@@ -49,10 +54,10 @@ class EditHandle(Handle):
                     token=token,
                     search=search,
                 )
-                found += [message.as_dict(reasoning) for message in page.items]
+                found += page.items
                 token = page.next_token
-                if not token or len(found) == limit:
-                    return found
+                if not token or len(found) == most:
+                    return [message.as_dict(reasoning) for message in found[offset:]]
 
     async def update_state(
         self,

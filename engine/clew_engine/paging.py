@@ -37,6 +37,12 @@ def check_limit(limit: int | None) -> None:
         raise ArgumentInvalidError("limit", "at least 1, or None for all")
 
 
+def check_offset(offset: int) -> None:
+    """Raises ArgumentInvalidError for an offset before the first."""
+    if offset < 0:
+        raise ArgumentInvalidError("offset", "not negative; newest_first counts from the end")
+
+
 def encode_token(listing: Sequence[object], place: Sequence[int | str]) -> str:
     """A token for the place after which the next page begins; `listing` is what was asked for."""
     return base64.urlsafe_b64encode(orjson.dumps([_seal(listing), *place])).decode().rstrip("=")

@@ -14,6 +14,8 @@ from clew_engine.streams import EventStream
 from tests.scenarios.sights import Reader, Seen, Turn
 
 Stream = clew.EventStream | EventStream
+# What a world serves.
+Served = clew_engine.Agent | clew_engine.WorkflowApp
 GONE = (clew.ThreadNotFoundError, errors.ThreadNotFoundError)
 
 

@@ -14,7 +14,8 @@ from clew.event_decoding import event_of
 from clew.options import Limits
 from clew.refusals import error_of
 from clew.v1 import run_service_pb2
-from clew_engine import Agent, Storage
+from clew_engine import Storage
+from tests.scenarios import handles
 from tests.scenarios.handles import PlayedThread
 from tests.scenarios.sights import Reader, Seen
 from tests.support.serving import Served, serving
@@ -50,7 +51,7 @@ class ClientThread(PlayedThread):
 class OverGrpc:
     """The surface of `Client(target).app(name).thread(id)`."""
 
-    def __init__(self, storage: Storage, agents: Sequence[Agent]) -> None:
+    def __init__(self, storage: Storage, agents: Sequence[handles.Served]) -> None:
         self._storage = storage
         self._agents = agents
         self._open = AsyncExitStack()

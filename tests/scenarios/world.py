@@ -6,16 +6,17 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import pytest
 
 import clew
-from clew_engine import Agent, ClewError, Limits, Storage, Tuning
+from clew_engine import Agent, ClewError, Limits, Storage, Thread, Tuning, Workflow
 from clew_engine.errors import LeaseLostError
 from clew_engine.models import Model
 from clew_engine.sweep import sweep
 from clew_storage import ThreadKey
+from tests.scenarios.handles import Served
 from tests.scenarios.in_process import InProcessThread
 from tests.scenarios.scripts import ScriptedModel
 from tests.scenarios.sights import Reader, Turn
@@ -73,14 +74,14 @@ class Clock:
 class Surface(Protocol):
     """How callers reach the agents of a storage."""
 
-    def __call__(self, storage: Storage, agents: Sequence[Agent]) -> AbstractAsyncContextManager[Connect]: ...
+    def __call__(self, storage: Storage, agents: Sequence[Served]) -> AbstractAsyncContextManager[Connect]: ...
 
 
 Connect = Callable[..., Handle]
 
 
 class World:
-    """A storage, the agents on it, and handles on their threads."""
+    """A storage, the agents and workflows on it, and handles on their threads."""
 
     def __init__(self, url: str, surface: Surface) -> None:
         self.url = url
@@ -88,7 +89,7 @@ class World:
         self.clock = Clock()
         self._surface = surface
         self._storage: Storage | None = None
-        self.agents: list[Agent] = []
+        self.agents: list[Served] = []
         self._serving: AbstractAsyncContextManager[Connect] | None = None
         self._connect: Connect | None = None
 
@@ -109,6 +110,10 @@ class World:
         scripted = ScriptedModel(*(answers or ("ok",)))
         self.agents.append(Agent(name, model=model or scripted, storage=self.storage, **settings))
         return scripted
+
+    def workflow(self, flow: Workflow) -> None:
+        """Serve a workflow."""
+        self.agents.append(flow.compile(self.storage))
 
     async def thread(self, thread_id: str = "t", *, app: str = "app", **options: Any) -> Handle:
         """A handle on a thread."""
@@ -146,7 +151,7 @@ class World:
 class InProcess:
     """The surface of `agent.thread(id)`."""
 
-    def __init__(self, storage: Storage, agents: Sequence[Agent]) -> None:
+    def __init__(self, storage: Storage, agents: Sequence[Served]) -> None:
         self._agents = {agent.name: agent for agent in agents}
 
     async def __aenter__(self) -> Connect:
@@ -166,7 +171,8 @@ class InProcess:
     ) -> Handle:
         if limits is not None:
             options["limits"] = Limits(**{**_NONE, **limits})
-        return InProcessThread(self._agents[app].thread(thread_id, actor), **options)
+        # A workflow's thread has the same verbs; its `stream` takes values.
+        return InProcessThread(cast("Thread", self._agents[app].thread(thread_id, actor)), **options)
 
 
 _NONE: Mapping[str, Any] = {"steps": None, "tokens": None, "seconds": None, "tool_seconds": None}

@@ -32,14 +32,20 @@ class Edits(Runs):
         search: str = "",
         order: Literal["oldest_first", "newest_first"] = "oldest_first",
         limit: int | None = None,
+        offset: int = 0,
         reasoning: bool = False,
     ) -> list[Message]:
         """The conversation, from its beginning or its end; what models thought is left out unless asked for.
 
-        With `search` only messages that have all of its words, whatever their case and accents; with a limit at most that many.
+        With `search` only messages that have all of its words, whatever their case and accents; with a limit at most that many,
+        after leaving out `offset`.
         """
         if limit is not None and limit < 1:
             raise ArgumentInvalidError("limit: at least 1, or None for all", metadata={"field": "limit"})
+        if offset < 0:
+            text = "offset: not negative; newest_first counts from the end"
+            raise ArgumentInvalidError(text, metadata={"field": "offset"})
+        most = None if limit is None else offset + limit
         to = self._client.connection()
         request = pb.ListMessagesRequest(
             thread_id=self.id,
@@ -49,12 +55,12 @@ class Edits(Runs):
         )
         found: list[Message] = []
         while True:
-            request.page_size = 500 if limit is None else min(500, limit - len(found))
+            request.page_size = 500 if most is None else min(500, most - len(found))
             page = await to.ask(to.threads.ListMessages, request)
             found += map(message_of, page.messages)
             request.page_token = page.next_page_token
-            if not page.next_page_token or len(found) == limit:
-                return found
+            if not page.next_page_token or len(found) == most:
+                return found[offset:]
 
     async def update_state(
         self,
