@@ -106,6 +106,13 @@ class CheckpointWritten(Payload):
 
 
 @dataclass(frozen=True, slots=True)
+class StateReturned(Payload):
+    """The state that a run without a thread leaves, as a JSON object; right before its terminal."""
+
+    state_json: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class LogTrimmed(Payload):
     """The log below `oldest_version` is gone; the replay begins there."""
 

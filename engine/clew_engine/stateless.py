@@ -18,10 +18,13 @@ from clew_engine.events import (
     RunCompleted,
     RunFailed,
     RunSuspended,
+    StateReturned,
 )
+from clew_engine.json_text import join_object
 from clew_engine.messages import Part
 from clew_engine.options import Mutation, NewThread, OnDisconnect, RunOptions
 from clew_engine.program import Program
+from clew_engine.state import LARGEST
 from clew_engine.streams import Batches, EventStream, late_stream
 from clew_engine.workflows.program import WorkflowProgram
 from clew_engine.workflows.resuming import Answer, go_on
@@ -78,16 +81,25 @@ def _played(
     scratch = storage.scratch()
     inner = late_stream(lambda: begin(scratch))
 
-    async def told(event: Event) -> Event:
+    async def told(event: Event) -> list[Event]:
+        if not event.payload.terminal:
+            return [replace(event, thread_id="", payload=_nameless(event.payload))]
+        state = join_object(await _state(scratch, event.thread_id))
+        last = replace(event, thread_id="", payload=_nameless(await ended(event)))
+        if len(state) > LARGEST:
+            return [replace(last, payload=_too_large(len(state)))]
+        return [replace(last, last_of_version=False, payload=StateReturned(state)), last]
+
+    async def ended(event: Event) -> Payload:
         payload = event.payload
         if isinstance(program, WorkflowProgram) and isinstance(payload, RunSuspended | RunFailed):
             snapshot = await take(scratch, ThreadKey("", event.thread_id), program)
             payload = _with_snapshot(payload, snapshot, seal)
-        return replace(event, thread_id="", payload=_nameless(payload))
+        return payload
 
     async def batches() -> Batches:
         async for batch in inner.batches():
-            yield [await told(event) for event in batch]
+            yield [each for event in batch for each in await told(event)]
 
     async def leave() -> None:
         await inner.aclose()
@@ -95,6 +107,16 @@ def _played(
         await scratch.close()
 
     return EventStream(batches, leave, detachable=False)
+
+
+async def _state(scratch: Storage, thread_id: str) -> dict[str, bytes]:
+    """The state at the end: the terminal is written, and nothing writes after it."""
+    return await scratch.backend.threads.get_state(ThreadKey("", thread_id), version=None) or {}
+
+
+def _too_large(size: int) -> RunFailed:
+    message = f"the state is of {size} bytes, more than the {LARGEST} that can be handed over; run it on a thread"
+    return RunFailed(Failure("limit_exceeded", message, retryable=False, metadata={"limit": "state"}))
 
 
 def _with_snapshot(payload: RunSuspended | RunFailed, snapshot: Snapshot, seal: Seal) -> Payload:

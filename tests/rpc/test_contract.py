@@ -302,6 +302,7 @@ def test_events_are_the_kinds_of_the_contract() -> None:
         "tool_call_finished",
         "approval_requested",
         "checkpoint_written",
+        "state_returned",
         "log_trimmed",
         "heartbeat",
         "run_suspended",

@@ -96,6 +96,7 @@ PAYLOADS: list[Payload] = [
     events.ToolCallFinished("c", "look_up", "done", RESULT),
     events.ApprovalRequested(APPROVAL),
     events.CheckpointWritten(CHECKPOINT, (SAID, RESULT)),
+    events.StateReturned(b'{"a":1.0}'),
     events.LogTrimmed(9),
     events.Heartbeat(),
     events.RunSuspended((APPROVAL,)),

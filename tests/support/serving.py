@@ -98,7 +98,8 @@ def kinds(events: Sequence[event_pb2.Event], *, deltas: bool = False) -> list[st
 
 def logged(events: Sequence[event_pb2.Event]) -> list[event_pb2.Event]:
     """The events that a replay yields too."""
-    live_only = ("text_delta", "reasoning_delta", "heartbeat", "run_queued", "message_discarded", "log_trimmed")
+    live_only = {"text_delta", "reasoning_delta", "heartbeat", "run_queued", "message_discarded", "log_trimmed"}
+    live_only.add("state_returned")
     return [event for event in events if event.WhichOneof("payload") not in live_only]
 
 

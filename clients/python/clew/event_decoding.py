@@ -72,6 +72,7 @@ _DECODERS: dict[str, Callable[[Any], events.Payload]] = {
     "tool_call_finished": _finished,
     "approval_requested": lambda wire: events.ApprovalRequested(approval_of(wire.approval)),
     "checkpoint_written": _written,
+    "state_returned": lambda wire: events.StateReturned(wire.state_json),
     "log_trimmed": lambda wire: events.LogTrimmed(wire.oldest_version),
     "heartbeat": lambda _: events.Heartbeat(),
     "run_suspended": _suspended,

@@ -110,6 +110,13 @@ class CheckpointWritten(Payload):
 
 
 @dataclass(frozen=True, slots=True)
+class StateReturned(Payload):
+    """The state that a run without a thread leaves, as a JSON object; right before its end."""
+
+    state_json: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class LogTrimmed(Payload):
     """Older events are no longer stored; the stream goes on with the oldest that are."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from clew.errors import RunCancelledError, RunFailedError, StreamCutError
-from clew.events import CheckpointWritten, Event, RunCompleted, RunFailed, RunSuspended
+from clew.events import CheckpointWritten, Event, RunCompleted, RunFailed, RunSuspended, StateReturned
+from clew.json_text import decode_json
 from clew.messages import Message
 from clew.records import Reply
 
@@ -59,15 +60,25 @@ class Stream(Generic[T]):
         await self.aclose()
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a stream told of the end of its attempt: the reply, the checkpoint where it named one, and of a run without a thread the state."""
+
+    reply: Reply
+    checkpoint_id: str | None
+    state: dict[str, Any] | None
+
+
 class EventStream(Stream[Event]):
     """The events of a thread or of one attempt. Leaving an attempt's stream cancels its run, which `retry` continues."""
 
     async def reply(self) -> Reply:
         """Read to the end. Raises RunFailedError or RunCancelledError for a run that failed."""
-        return (await self.ended())[0]
+        return (await self.ended()).reply
 
-    async def ended(self) -> tuple[Reply, str | None]:
-        """As `reply`, with the id of the checkpoint that the attempt ended with, where the stream told it."""
+    async def ended(self) -> Ended:
+        """As `reply`, with what else was told of the end."""
+        state: dict[str, Any] | None = None
         last: Event | None = None
         written: str | None = None
         spoken: dict[str, Message] = {}
@@ -75,11 +86,13 @@ class EventStream(Stream[Event]):
             if isinstance(event.payload, CheckpointWritten):
                 spoken = {message["id"]: message for message in event.payload.messages}
                 written = event.payload.checkpoint["id"]
+            if isinstance(event.payload, StateReturned):
+                state = decode_json(event.payload.state_json)
             if event.payload.terminal:
                 last = event
         if last is None:
             raise StreamCutError("the stream ended without a word on the run; watch the thread for the rest")
-        return _reply_of(last, spoken), written
+        return Ended(_reply_of(last, spoken), written, state)
 
 
 async def _items(reader: Reader[T]) -> AsyncGenerator[T, None]:

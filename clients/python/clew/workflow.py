@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
+from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack
 
+from clew.attempts import Attempt
 from clew.blocking import blocking, iterating
+from clew.options import Limits
 from clew.records import Approval
 from clew.replies import named
 from clew.requests import RunArguments, send_request
+from clew.snapshots import SnapshotVerbs
 from clew.streams import EventStream
 from clew.thread import Handle
-
-if TYPE_CHECKING:
-    from clew.client import Client
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -22,7 +22,10 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a workflow's run stands: its state, and with status `suspended` what is asked (`approvals`)."""
+    """How a workflow's run stands: its state, and with status `suspended` what is asked (`approvals`).
+
+    Of a run without a thread `snapshot` is then what `resume` and `decide` go on from: bytes that the server sealed, to be kept anywhere.
+    """
 
     thread_id: str
     run_id: str
@@ -31,6 +34,7 @@ class Result:
     state: dict[str, Any]
     steps: int = 0
     approvals: tuple[Approval, ...] = ()
+    snapshot: bytes = b""
 
 
 def resulting(
@@ -41,15 +45,17 @@ def resulting(
     async def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Result:
         # The verb may be of a class above the handle's.
         handle: Any = self
-        reply, checkpoint_id = await verb(self, *args, **kwargs).ended()
+        ended = await verb(self, *args, **kwargs).ended()
+        reply = ended.reply
         return Result(
             thread_id=reply.thread_id,
             run_id=reply.run_id,
             version=reply.version,
             status=reply.status,
-            state=await handle.state(checkpoint_id),
+            state=await handle.state(ended.checkpoint_id) if ended.state is None else ended.state,
             steps=reply.steps,
             approvals=reply.approvals,
+            snapshot=reply.snapshot,
         )
 
     return named(call, verb, name, doc, "Result")
@@ -101,16 +107,31 @@ class WorkflowThread(Handle):
     retry_sync = blocking(retry)
 
 
-class WorkflowHandle:
-    """A workflow by its name, as far as it runs on threads."""
-
-    def __init__(self, client: Client, name: str) -> None:
-        self._client = client
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"WorkflowHandle({self.name!r})"
+class WorkflowHandle(SnapshotVerbs):
+    """A workflow by its name. It runs on threads, or without one: then nothing is stored, and leaving the stream cancels the run."""
 
     def thread(self, thread_id: str, actor: str | None = None) -> WorkflowThread:
         """A handle on a durable run history of this workflow. `actor` is on whose behalf it is used."""
         return WorkflowThread(self._client, thread_id, self.name, actor or "")
+
+    def stream(
+        self,
+        values: Mapping[str, Any] | None = None,
+        /,
+        *,
+        limits: Limits | None = None,
+        timeout: float | None = None,
+    ) -> EventStream:
+        """Runs the workflow once, without a thread, and streams what happens."""
+        request = send_request(self._frame(limits), self.name, dict(values or {}), {}, None, None)
+        return EventStream(Attempt(self._client.connection, "Send", request, timeout=timeout))
+
+    run = resulting(stream, "run", "Runs once with nothing kept, to the end or the first pause.")
+    resume = resulting(SnapshotVerbs.stream_resume, "resume", "Continues a run without a thread from its snapshot.")
+    decide = resulting(
+        SnapshotVerbs.stream_decide, "decide", "Decides approvals of a run without a thread, from its snapshot."
+    )
+    stream_sync = iterating(stream)
+    run_sync = blocking(run)
+    resume_sync = blocking(resume)
+    decide_sync = blocking(decide)

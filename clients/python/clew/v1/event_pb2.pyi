@@ -34,8 +34,8 @@ class Event(_message.Message):
     has `last_of_version`; a reader moves its cursor only then. They are sent when the write is durable, and a Watch gives the same
     ones again.
 
-    The others (RunQueued, the deltas, MessageDiscarded, LogTrimmed, Heartbeat) exist only while they are sent, carry the version of
-    the last write, and never move the cursor.
+    The others (RunQueued, the deltas, MessageDiscarded, StateReturned, LogTrimmed, Heartbeat) exist only while they are sent, carry the
+    version of the last write, and never move the cursor.
 
     Exactly one of RunSuspended, RunCompleted and RunFailed ends an attempt and, unless a Watch follows, its stream. A stream that
     ends without one was refused (its status says why), or broke or was cut: Watch after the cursor.
@@ -58,6 +58,7 @@ class Event(_message.Message):
     RUN_QUEUED_FIELD_NUMBER: _builtins.int
     MESSAGE_DISCARDED_FIELD_NUMBER: _builtins.int
     APPROVAL_REQUESTED_FIELD_NUMBER: _builtins.int
+    STATE_RETURNED_FIELD_NUMBER: _builtins.int
     RUN_SUSPENDED_FIELD_NUMBER: _builtins.int
     RUN_COMPLETED_FIELD_NUMBER: _builtins.int
     RUN_FAILED_FIELD_NUMBER: _builtins.int
@@ -114,6 +115,10 @@ class Event(_message.Message):
         """A person is asked."""
 
     @_builtins.property
+    def state_returned(self) -> Global___StateReturned:
+        """What a stateless run leaves as its state."""
+
+    @_builtins.property
     def run_suspended(self) -> Global___RunSuspended:
         """The end of an attempt: it waits for decisions."""
 
@@ -151,17 +156,18 @@ class Event(_message.Message):
         run_queued: Global___RunQueued | None = ...,
         message_discarded: Global___MessageDiscarded | None = ...,
         approval_requested: Global___ApprovalRequested | None = ...,
+        state_returned: Global___StateReturned | None = ...,
         run_suspended: Global___RunSuspended | None = ...,
         run_completed: Global___RunCompleted | None = ...,
         run_failed: Global___RunFailed | None = ...,
         log_trimmed: Global___LogTrimmed | None = ...,
         heartbeat: Global___Heartbeat | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["approval_requested", b"approval_requested", "checkpoint_written", b"checkpoint_written", "create_time", b"create_time", "heartbeat", b"heartbeat", "log_trimmed", b"log_trimmed", "message_discarded", b"message_discarded", "payload", b"payload", "reasoning_delta", b"reasoning_delta", "run_completed", b"run_completed", "run_failed", b"run_failed", "run_queued", b"run_queued", "run_started", b"run_started", "run_suspended", b"run_suspended", "text_delta", b"text_delta", "tool_call_finished", b"tool_call_finished", "tool_call_started", b"tool_call_started"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["approval_requested", b"approval_requested", "checkpoint_written", b"checkpoint_written", "create_time", b"create_time", "heartbeat", b"heartbeat", "log_trimmed", b"log_trimmed", "message_discarded", b"message_discarded", "payload", b"payload", "reasoning_delta", b"reasoning_delta", "run_completed", b"run_completed", "run_failed", b"run_failed", "run_queued", b"run_queued", "run_started", b"run_started", "run_suspended", b"run_suspended", "state_returned", b"state_returned", "text_delta", b"text_delta", "tool_call_finished", b"tool_call_finished", "tool_call_started", b"tool_call_started"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_requested", b"approval_requested", "checkpoint_written", b"checkpoint_written", "create_time", b"create_time", "heartbeat", b"heartbeat", "last_of_version", b"last_of_version", "log_trimmed", b"log_trimmed", "message_discarded", b"message_discarded", "payload", b"payload", "reasoning_delta", b"reasoning_delta", "run_completed", b"run_completed", "run_failed", b"run_failed", "run_id", b"run_id", "run_queued", b"run_queued", "run_started", b"run_started", "run_suspended", b"run_suspended", "text_delta", b"text_delta", "thread_id", b"thread_id", "thread_uid", b"thread_uid", "tool_call_finished", b"tool_call_finished", "tool_call_started", b"tool_call_started", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_requested", b"approval_requested", "checkpoint_written", b"checkpoint_written", "create_time", b"create_time", "heartbeat", b"heartbeat", "last_of_version", b"last_of_version", "log_trimmed", b"log_trimmed", "message_discarded", b"message_discarded", "payload", b"payload", "reasoning_delta", b"reasoning_delta", "run_completed", b"run_completed", "run_failed", b"run_failed", "run_id", b"run_id", "run_queued", b"run_queued", "run_started", b"run_started", "run_suspended", b"run_suspended", "state_returned", b"state_returned", "text_delta", b"text_delta", "thread_id", b"thread_id", "thread_uid", b"thread_uid", "tool_call_finished", b"tool_call_finished", "tool_call_started", b"tool_call_started", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["text_delta", "reasoning_delta", "tool_call_started", "tool_call_finished", "checkpoint_written", "run_started", "run_queued", "message_discarded", "approval_requested", "run_suspended", "run_completed", "run_failed", "log_trimmed", "heartbeat"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["text_delta", "reasoning_delta", "tool_call_started", "tool_call_finished", "checkpoint_written", "run_started", "run_queued", "message_discarded", "approval_requested", "state_returned", "run_suspended", "run_completed", "run_failed", "log_trimmed", "heartbeat"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -438,6 +444,30 @@ class CheckpointWritten(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CheckpointWritten: _TypeAlias = CheckpointWritten  # noqa: Y015
+
+@_typing.final
+class StateReturned(_message.Message):
+    """The state of a stateless run as it ends, pauses or fails. Comes once, right before RunCompleted, RunSuspended or RunFailed; a run on a
+    thread has GetState instead. A run whose state would be over 3.5 MiB here fails (FAILURE_CODE_LIMIT_EXCEEDED).
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STATE_JSON_FIELD_NUMBER: _builtins.int
+    state_json: _builtins.bytes
+    """A JSON object in UTF-8, each value as the bytes that were written. Neither the conversation nor the engine's own values are in it."""
+    def __init__(
+        self,
+        *,
+        state_json: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["state_json", b"state_json"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StateReturned: _TypeAlias = StateReturned  # noqa: Y015
 
 @_typing.final
 class LogTrimmed(_message.Message):

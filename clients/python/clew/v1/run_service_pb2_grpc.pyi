@@ -30,7 +30,8 @@ class RunServiceStub:
     """Sends an input to a thread, which it creates if need be, and runs the thread's app on it. After a completed or failed run this
     is a new turn.
 
-    Without a thread id the run is stateless: nothing is stored, leaving the stream cancels it, and its events name no thread. A
+    Without a thread id the run is stateless: nothing is stored, leaving the stream cancels it, and its events name no thread. What its
+    state has become is told by StateReturned, before the event that ends the stream. A
     workflow that pauses or fails ends such a stream with a snapshot, sealed by the server, from which Resume or Decide continues it;
     one whose snapshot would be over 3.5 MiB fails instead (FAILURE_CODE_LIMIT_EXCEEDED). An agent gives no snapshot: one that needs a
     person has to use a thread.
@@ -106,7 +107,8 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
         """Sends an input to a thread, which it creates if need be, and runs the thread's app on it. After a completed or failed run this
         is a new turn.
 
-        Without a thread id the run is stateless: nothing is stored, leaving the stream cancels it, and its events name no thread. A
+        Without a thread id the run is stateless: nothing is stored, leaving the stream cancels it, and its events name no thread. What its
+        state has become is told by StateReturned, before the event that ends the stream. A
         workflow that pauses or fails ends such a stream with a snapshot, sealed by the server, from which Resume or Decide continues it;
         one whose snapshot would be over 3.5 MiB fails instead (FAILURE_CODE_LIMIT_EXCEEDED). An agent gives no snapshot: one that needs a
         person has to use a thread.

@@ -133,6 +133,10 @@ def _written(payload: events.CheckpointWritten) -> pb.CheckpointWritten:
     )
 
 
+def _state(payload: events.StateReturned) -> pb.StateReturned:
+    return pb.StateReturned(state_json=payload.state_json)
+
+
 def _trimmed(payload: events.LogTrimmed) -> pb.LogTrimmed:
     return pb.LogTrimmed(oldest_version=payload.oldest_version)
 
@@ -171,6 +175,7 @@ _PAYLOADS: dict[type[Payload], tuple[str, Callable[[Any], Any]]] = {
     events.ToolCallFinished: ("tool_call_finished", _call_finished),
     events.ApprovalRequested: ("approval_requested", _asked),
     events.CheckpointWritten: ("checkpoint_written", _written),
+    events.StateReturned: ("state_returned", _state),
     events.LogTrimmed: ("log_trimmed", _trimmed),
     events.Heartbeat: ("heartbeat", _beat),
     events.RunSuspended: ("run_suspended", _suspended),
