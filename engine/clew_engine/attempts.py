@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Callable, Coroutine
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clew_engine.drafts import Draft
-from clew_engine.errors import ClewError, StreamCutError, expect_version
+from clew_engine.errors import ClewError, RunCancelledError, StreamCutError, expect_version
 from clew_engine.events import Event, Heartbeat, RunQueued
 from clew_engine.hub import Subscription
 from clew_engine.incarnations import not_repeated
@@ -44,10 +44,6 @@ Arrival = Callable[[Head | None], Coroutine[Any, Any, None]]
 Look = Callable[[OpenThread], Coroutine[Any, Any, None]]
 
 
-def _nothing() -> None:
-    pass
-
-
 class Attempt:
     """One call that starts an attempt, from its arrival to the end of its stream."""
 
@@ -73,7 +69,6 @@ class Attempt:
         self._run: Run | None = None
         self._reader: Subscription | None = None
         self._admission: asyncio.Task[tuple[str, int] | None] | None = None
-        self._admitted: Callable[[], None] = _nothing
         self._uid = ""
 
     def stream(self) -> EventStream:
@@ -82,8 +77,11 @@ class Attempt:
 
     async def _batches(self) -> Batches:
         storage, key = self._storage, self._key
-        async with storage.calling(key), self._arriving():
-            wait = BusyWait(storage, key, self._options, "run")
+        async with (
+            storage.calling(key),
+            storage.arrivals.arriving(key, self._mutation.request_id) as arrival,
+        ):
+            wait = BusyWait(storage, key, self._options, "run", arrival)
             grant = None if storage.draining else await wait.at_once()
             found, free = None, grant is not None
             if grant is None:
@@ -95,9 +93,14 @@ class Attempt:
                     yield [queued]
                     grant = await wait.acquire()
             if grant is not None:
+                try:
+                    arrival.begin()
+                except RunCancelledError:
+                    await storage.backend.leases.release(grant)
+                    raise
                 self._admission = storage.spawn(self._admit(grant, arriving=free))
                 found = await asyncio.shield(self._admission)
-            self._admitted()
+            arrival.settle()
             async with aclosing(self._live() if found is None else self._replay(found)) as batches:
                 async for batch in batches:
                     yield batch
@@ -116,22 +119,6 @@ class Attempt:
             raise
         finally:
             self._storage.hub.unsubscribe(self._key, self._reader)
-
-    @asynccontextmanager
-    async def _arriving(self) -> AsyncGenerator[None, None]:
-        """One at a time of calls with the same request id, until the first has its outcome: the second finds that one."""
-        request = (self._key, self._mutation.request_id)
-        while self._mutation.request_id and (ahead := self._storage.arriving.get(request)):
-            await asyncio.wait({ahead})
-        mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._admitted = lambda: None if mine.done() else mine.set_result(None)
-        if self._mutation.request_id:
-            self._storage.arriving[request] = mine
-            mine.add_done_callback(lambda _: self._storage.arriving.pop(request, None))
-        try:
-            yield
-        finally:
-            self._admitted()
 
     async def _arrive_late(self) -> tuple[tuple[str, int] | None, Head | None]:
         """Arrive at a thread that is not free: what the same request wrote before, or else the head as it is now."""

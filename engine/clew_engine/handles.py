@@ -117,12 +117,22 @@ class Handle:
         return watch_stream(self.storage, self.key, after_version=after_version, run_id=run_id, follow=follow)
 
     async def cancel(
-        self, run_id: str = "", *, expected_version: int | None = None, request_id: str | None = None
+        self,
+        run_id: str = "",
+        *,
+        started_by_request_id: str = "",
+        expected_version: int | None = None,
+        request_id: str | None = None,
     ) -> dict[str, Any]:
-        """Cancels the run at the thread's head, or only if it is `run_id`, and gives the head when that is written."""
-        mutation = _mutation(request_id, expected_version, run_id)
+        """Cancels the run at the thread's head, or only if it is `run_id`, and gives the head when that is written.
+
+        `started_by_request_id` names instead the `request_id` of the send, decide, resume or retry: its attempt is cancelled, or it leaves the queue.
+        """
+        mutation = _mutation(request_id, expected_version, run_id, started_by_request_id)
         async with self.storage.calling(self.key):
-            written = await commands.cancel(self.storage, self.key, run_id, mutation=mutation, options=self._options)
+            written = await commands.cancel(
+                self.storage, self.key, run_id, started_by_request_id, mutation=mutation, options=self._options
+            )
         return written.as_dict()
 
     async def rewind(

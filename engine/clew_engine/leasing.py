@@ -11,6 +11,7 @@ from clew_engine.options import OnBusy, RunOptions
 from clew_storage import Grant, LeaseBusy, ThreadKey
 
 if TYPE_CHECKING:
+    from clew_engine.arrivals import Arrival
     from clew_engine.storage import Storage
 
 # What is left of a caller's deadline for the refusal to reach it.
@@ -22,10 +23,13 @@ INTERRUPTED = "the run was interrupted by a newer call"
 class BusyWait:
     """One call's way to the lease."""
 
-    def __init__(self, storage: Storage, key: ThreadKey, options: RunOptions, purpose: str) -> None:
+    def __init__(
+        self, storage: Storage, key: ThreadKey, options: RunOptions, purpose: str, arrival: Arrival | None = None
+    ) -> None:
         self._storage = storage
         self._key = key
         self._purpose = purpose
+        self._arrival = arrival
         self._policy = options.on_busy or storage.tuning.on_busy
         timeout = storage.tuning.busy_timeout_s if options.busy_timeout_s is None else options.busy_timeout_s
         if options.deadline_s is not None:
@@ -67,18 +71,23 @@ class BusyWait:
                 del self._storage.interrupters[self._key]
 
     async def _granted(self, left: float, first: bool) -> Grant:
-        """The grant, unless the storage drains first: then whoever still waits is told so."""
+        """The grant, unless the storage drains or the call is withdrawn first: then whoever still waits is told so."""
         leases, waiting = self._storage.backend.leases, self._storage.waiting
         asked = asyncio.ensure_future(leases.acquire(self._key, purpose=self._purpose, wait_s=left, first=first))
         waiting.add(asked)
+        if self._arrival is not None:
+            self._arrival.waits_for(asked)
         try:
             return await asked
         except asyncio.CancelledError:
             if asked.done() and not asked.cancelled() and asked.exception() is None:
                 self._storage.spawn(leases.release(asked.result()))
             task = asyncio.current_task()
-            if asked.cancelled() and self._storage.draining and not (task and task.cancelling()):
-                raise StreamCutError(0, DRAINING) from None
+            if asked.cancelled() and not (task and task.cancelling()):
+                if self._arrival is not None:
+                    self._arrival.check()
+                if self._storage.draining:
+                    raise StreamCutError(0, DRAINING) from None
             raise
         finally:
             waiting.discard(asked)

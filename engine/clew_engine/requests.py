@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def check_request_id(value: str) -> None:
+def check_request_id(value: str, field: str = "request_id") -> None:
     """Raises ArgumentInvalidError for an id that no client would make."""
     if len(value) > MAX_ID_LENGTH or any(not 0x21 <= ord(letter) <= 0x7E for letter in value):
-        raise ArgumentInvalidError("request_id", f"at most {MAX_ID_LENGTH} visible ASCII characters; a UUID is best")
+        raise ArgumentInvalidError(field, f"at most {MAX_ID_LENGTH} visible ASCII characters; a UUID is best")
 
 
 async def again_if_recorded(mutation: Callable[[], Awaitable[T]]) -> T:

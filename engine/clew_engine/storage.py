@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 
 from clew_engine.approval_feed import ApprovalFeed
 from clew_engine.blocking import blocking
+from clew_engine.arrivals import Arrivals
 from clew_engine.cache import Cache
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
 from clew_engine.errors import ArgumentInvalidError, StreamCutError, expect_version
@@ -69,7 +70,7 @@ class Storage:
         self.warm = WarmThreads(self.tuning.cache_bytes)
         self.live: dict[ThreadKey, Run] = {}
         self.interrupters: Counter[ThreadKey] = Counter()
-        self.arriving: dict[tuple[ThreadKey, str], asyncio.Future[None]] = {}
+        self.arrivals = Arrivals(clock)
         self.programs: dict[str, Program] = {}
         self.draining = False
         self.scratches: set[Storage] = set()
@@ -143,7 +144,7 @@ class Storage:
         self.loop = running
         self.hub, self.approval_feed = Hub(self.tuning.reader_bytes), ApprovalFeed()
         self.warm = WarmThreads(self.tuning.cache_bytes)
-        self.live, self.arriving, self.interrupters = {}, {}, Counter()
+        self.live, self.arrivals, self.interrupters = {}, Arrivals(self.now_ms), Counter()
         self._tasks, self._sweeper = set(), None
         await self.backend.reopen()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -275,8 +275,7 @@ async def test_cancelling_the_task_cancels_the_run(server: ScriptedServer, clien
     assert server.names() == ["Send", "CancelRun"]
 
 
-NOT_RECORDED = streams(refuses(grpc.StatusCode.ABORTED, "VERSION_CONFLICT", version="7"))
-RECORDED = streams(refuses(grpc.StatusCode.ABORTED, "REQUEST_ID_REUSED", request_id="r-1"))
+NOT_COME = refuses(grpc.StatusCode.NOT_FOUND, "RUN_NOT_FOUND")
 
 
 async def leave_the_queue(client: Client) -> None:
@@ -286,32 +285,23 @@ async def leave_the_queue(client: Client) -> None:
             break
 
 
-async def test_a_request_that_waits_is_withdrawn(server: ScriptedServer, client: Client) -> None:
-    server.on("Send", streams([queued()], for_ever), NOT_RECORDED)
-    await leave_the_queue(client)
-    assert server.left.is_set()
-    request, probe = server.requests("Send")
-    assert (request.HasField("expected_version"), probe.expected_version) == (False, 2**63 - 1)
-    assert probe.request_id == request.request_id
-    assert server.names() == ["Send", "Send"]
-
-
-async def test_a_request_that_got_its_turn_when_it_was_withdrawn_is_cancelled(
-    server: ScriptedServer, client: Client
-) -> None:
-    server.on("Send", streams([queued()], for_ever), RECORDED, streams(BEGINNING, for_ever))
+async def test_a_request_that_waits_is_withdrawn_by_its_id(server: ScriptedServer, client: Client) -> None:
+    server.on("Send", streams([queued()], for_ever))
     server.on("CancelRun", replies(CANCELLED))
     await leave_the_queue(client)
-    first, _, again = server.requests("Send")
-    assert first == again
-    assert server.requests("CancelRun")[0].run_id == "u.r1"
+    await server.left.wait()
+    assert server.names() == ["Send", "CancelRun"]
+    (cancel,) = server.requests("CancelRun")
+    assert (cancel.run_id, cancel.started_by_request_id) == ("", "r-1")
+    assert cancel.request_id not in ("", "r-1")
 
 
 async def test_leaving_while_a_request_is_about_to_be_sent_again_sends_it_no_more(
     server: ScriptedServer, client: Client
 ) -> None:
     client.settings = replace(client.settings, backoff=(30.0, 30.0))
-    server.on("Send", streams([queued()], broken), NOT_RECORDED)
+    server.on("Send", streams([queued()], broken))
+    server.on("CancelRun", NOT_COME)
     events = aiter(client.thread("t-1").stream("hi"))
     await anext(events)
     reading = asyncio.ensure_future(anext(events))
@@ -319,22 +309,55 @@ async def test_leaving_while_a_request_is_about_to_be_sent_again_sends_it_no_mor
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await reading
-    assert [request.expected_version for request in server.requests("Send")] == [0, 2**63 - 1]
+    assert server.names() == ["Send", "CancelRun"]
 
 
-async def test_leaving_before_anything_came_waits_to_learn_what_to_cancel(
+async def test_leaving_before_anything_came_cancels_what_the_request_began(
     server: ScriptedServer, client: Client
 ) -> None:
-    begins = asyncio.Event()
-    server.on("Send", streams(waits_for(begins), BEGINNING, for_ever))
+    server.on("Send", streams(for_ever))
     server.on("CancelRun", replies(CANCELLED))
-    task = asyncio.create_task(client.thread("t-1").send("hi"))
+    task = asyncio.create_task(client.thread("t-1").send("hi", request_id="r-1"))
     await server.arrived["Send"].wait()
     task.cancel()
-    begins.set()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert server.requests("CancelRun")[0].run_id == "u.r1"
+    assert [each.started_by_request_id for each in server.requests("CancelRun")] == ["r-1"]
+
+
+@pytest.mark.parametrize("missing", ["RUN_NOT_FOUND", "THREAD_NOT_FOUND"])
+async def test_a_request_that_comes_after_its_cancel_is_cancelled_when_it_says_something(
+    server: ScriptedServer, client: Client, missing: str
+) -> None:
+    comes = asyncio.Event()
+
+    async def not_yet(_request: object, context: grpc.aio.ServicerContext[object, object]) -> None:
+        comes.set()
+        await refuses(grpc.StatusCode.NOT_FOUND, missing)(context)
+
+    server.on("Send", streams(waits_for(comes), BEGINNING, for_ever))
+    server.on("CancelRun", not_yet, replies(CANCELLED))
+    task = asyncio.create_task(client.thread("t-1").send("hi", request_id="r-1"))
+    await server.arrived["Send"].wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    named = [(each.run_id, each.started_by_request_id) for each in server.requests("CancelRun")]
+    assert named == [("", "r-1"), ("u.r1", "")]
+
+
+async def test_a_request_that_is_refused_while_it_is_left_leaves_nothing_to_cancel(
+    server: ScriptedServer, client: Client
+) -> None:
+    server.on("Send", streams(refuses(grpc.StatusCode.ABORTED, "VERSION_CONFLICT")))
+    server.on("CancelRun", NOT_COME)
+    events = aiter(client.thread("t-1").stream("hi"))
+    reading = asyncio.ensure_future(anext(events))
+    await server.arrived["Send"].wait()
+    reading.cancel()
+    with suppress(asyncio.CancelledError, ClewError):
+        await reading
+    assert len(server.requests("CancelRun")) <= 1
 
 
 async def test_leaving_after_the_last_word_cancels_nothing(server: ScriptedServer, client: Client) -> None:

@@ -48,7 +48,7 @@ class Held:
             tasks=len(asyncio.all_tasks()),
             files=len(list(Path("/proc/self/fd").iterdir())),
             readers=len(storage.hub._readers) + len(storage.hub._live),
-            runs=len(storage.live) + len(storage.arriving) + len(storage.interrupters),
+            runs=len(storage.live) + len(storage.arrivals) + len(storage.interrupters),
         )
 
 

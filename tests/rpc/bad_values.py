@@ -120,7 +120,7 @@ BAD: dict[str, dict[str, list[Any]]] = {
         "after_version": [-1],
         "run_id": BAD_IDS,
     },
-    "CancelRunRequest": {"run_id": BAD_IDS},
+    "CancelRunRequest": {"run_id": BAD_IDS, "started_by_request_id": BAD_REQUEST_IDS},
     "Limits": {
         "max_steps": [0, -1],
         "max_tokens": [0, -1],

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
-import grpc
 from google.protobuf.message import Message
 
 from clew.connection import Connection
@@ -16,10 +15,8 @@ from clew.events import Event
 from clew.line import Call
 from clew.options import new_request_id
 from clew.position import Position
-from clew.refusals import reason_of
 from clew.v1 import run_service_pb2 as pb
 
-_NO_VERSION = 2**63 - 1
 _log = logging.getLogger("clew")
 
 Rpc = Literal["Send", "Decide", "Resume", "Retry"]
@@ -76,46 +73,38 @@ class Attempt(EventReader):
         return bool(self._thread_id) or not self.position.started
 
     async def part(self, connection: Connection) -> None:
-        """Cancel the run, or withdraw the request that waits for its turn."""
-        while self.connected and not (self.position.started or self.position.queued or self.over):
-            await self.learn(connection)
-        if not (self.position.started or self.over):
-            await self._withdraw(connection)
-        if self.over or not self.position.started or not self._thread_id:
+        """Cancel the run; before it is known, what the request began or waits for. A run without a thread ends with its call."""
+        if not self._thread_id or not isinstance(self._request, Message):
             return
-        request = pb.CancelRunRequest(
+        while not self.over:
+            started = self.position.started
+            try:
+                await self._cancel(connection, self._request)
+            except NotFoundError:
+                # The thread is gone; or a newer run has taken the place of this one, which has ended then; or else the request has not
+                # come yet, which its stream shows when it has.
+                if started or not self.connected:
+                    return
+                await self.learn(connection)
+            else:
+                return
+
+    async def _cancel(self, connection: Connection, request: Message) -> None:
+        """Raises NotFoundError where there is nothing of it."""
+        cancel = pb.CancelRunRequest(
             thread_id=self._thread_id,
             run_id=self.position.run_id,
+            started_by_request_id="" if self.position.started else request.request_id,  # type: ignore[attr-defined]  # every one has it
             request_id=new_request_id(),
             actor=self._actor,
         )
-        timeout = connection.settings.leave_timeout
         try:
-            await connection.ask(connection.runs.CancelRun, request, timeout)
+            await connection.ask(connection.runs.CancelRun, cancel, connection.settings.leave_timeout)
         except NotFoundError:
-            pass  # The thread is gone, or a newer run has taken the place of this one, which has ended then.
+            raise
         except ClewError as error:
-            _log.warning("run %s of thread %s was left and goes on: %s", request.run_id, request.thread_id, error)
-
-    async def _withdraw(self, connection: Connection) -> None:
-        """Cancel the call of a request that waits or broke, and see that it did not start a run all the same: then learn of it.
-
-        To see, the same request id is sent with a version that no thread has: it is refused for the version, or for the id where that is recorded.
-        """
-        self.hang_up()
-        assert isinstance(self._request, Message)
-        probe = type(self._request)()
-        probe.CopyFrom(self._request)
-        probe.expected_version = _NO_VERSION  # type: ignore[attr-defined]  # every request that starts an attempt has it
-        call = getattr(connection.runs, self._rpc)(probe, metadata=connection.metadata())
-        try:
-            async for _ in call:
-                pass
-        except grpc.aio.AioRpcError as refused:
-            if reason_of(refused) != "REQUEST_ID_REUSED":
-                return
-        while not (self.position.started or self.over):
-            await self.learn(connection)
+            what = self.position.run_id or f"of request {cancel.started_by_request_id}"
+            _log.warning("run %s of thread %s was left and goes on: %s", what, self._thread_id, error)
 
 
 class Watch(EventReader):

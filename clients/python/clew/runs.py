@@ -94,13 +94,18 @@ class Runs:
         self,
         run_id: str = "",
         *,
+        started_by_request_id: str = "",
         expected_version: int | None = None,
         request_id: str | None = None,
     ) -> Checkpoint:
-        """Cancels the run at the thread's head, or only if it is `run_id`, and gives the head when that is written."""
+        """Cancels the run at the thread's head, or only if it is `run_id`, and gives the head when that is written.
+
+        `started_by_request_id` names instead the `request_id` of the send, decide, resume or retry: its attempt is cancelled, or it leaves the queue.
+        """
         request = pb.CancelRunRequest(
             thread_id=self.id,
             run_id=run_id,
+            started_by_request_id=started_by_request_id,
             request_id=request_id or new_request_id(),
             expected_version=expected_version,
             actor=self.actor,

@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from clew_engine import ids
 from clew_engine.approvals import ApprovalKind
 from clew_engine.calls import DECIDED, GIVEN
-from clew_engine.checkpoints import Checkpoint, Failure
+from clew_engine.cancel_targets import Target, target_of
+from clew_engine.checkpoints import Checkpoint, Failure, view_checkpoint
 from clew_engine.drafts import Draft
-from clew_engine.errors import RunNotFoundError, ThreadNotFoundError, expect_version
+from clew_engine.errors import ThreadNotFoundError, expect_version
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
 from clew_engine.requests import RequestLog
 from clew_engine.rules import Command, Verdict
 from clew_engine.verdicts import rule
-from clew_storage import Source, Status, ThreadKey
+from clew_storage import Head, Source, Status, ThreadKey
 
 if TYPE_CHECKING:
     from clew_engine.runs import Run
@@ -27,18 +27,38 @@ _CANCELLED = Failure("cancelled", "the run was cancelled", retryable=True)
 
 
 async def cancel(
-    storage: Storage, key: ThreadKey, run_id: str, *, mutation: Mutation, options: RunOptions
+    storage: Storage, key: ThreadKey, run_id: str = "", started_by: str = "", *, mutation: Mutation, options: RunOptions
 ) -> Checkpoint:
-    """Stop the thread's run and answer with the checkpoint that it ended with. With a run id that is not the head's: RunNotFoundError."""
+    """Stop the thread's run and answer with the checkpoint that it ended with, or with the head where there was nothing to stop.
+
+    `run_id`, or `started_by` (the id of the request that began the attempt), names what is meant. A request that waits for its turn leaves the queue
+    and is not run, also when it comes again. Raises RunNotFoundError where what is named is not the newest attempt, or has not come.
+    """
     requests = RequestLog(storage, key, "cancel", mutation)
     found = await requests.find()
     if found is not None:
         return await storage.written(key, found)
+    await storage.expect(key, mutation.expected_version)
+    target = await target_of(storage, key, run_id, started_by)
     head = await storage.backend.threads.get_head(key)
     if head is None or head.checkpoint is None:
         raise ThreadNotFoundError(key.thread_id)
-    _check_run(key, run_id, ids.run_id(head.thread.uid, head.checkpoint.run_version))
+    if target is None:
+        return view_checkpoint(key.thread_id, head.thread.uid, head.checkpoint)
+    target.check(key, head.thread.uid, head.checkpoint)
     expect_version(key.thread_id, mutation.expected_version, head.thread.head_version)
+    return await _cancel(storage, key, target, head, requests, mutation, options)
+
+
+async def _cancel(
+    storage: Storage,
+    key: ThreadKey,
+    target: Target,
+    head: Head,
+    requests: RequestLog,
+    mutation: Mutation,
+    options: RunOptions,
+) -> Checkpoint:
     live = storage.live.get(key)
     if live is not None and head.thread.head_status is Status.IN_PROGRESS:
         ended = await _stop(storage, live, requests)
@@ -50,7 +70,8 @@ async def cancel(
             return await storage.written(key, found)
         if live is None:
             thread.expect(mutation.expected_version)
-            _check_run(key, run_id, thread.run_id)
+            if thread.head is not None:
+                target.check(key, thread.uid, thread.head)
         elif thread.run_id != live.thread.run_id:
             # Whoever waited for the thread went first; what was to be cancelled is over.
             return await storage.written(key, (live.thread.uid, live.thread.version))
@@ -91,10 +112,3 @@ def _undecided(thread: OpenThread) -> Mapping[str, Any]:
     if thread.status is not Status.SUSPENDED:
         return continuation
     return {name: value for name, value in continuation.items() if name not in (DECIDED, GIVEN)}
-
-
-def _check_run(key: ThreadKey, asked: str, newest: str) -> None:
-    if asked and asked != newest:
-        raise RunNotFoundError(
-            f"run {asked!r} is not the newest one of thread {key.thread_id!r}; nothing was cancelled", run_id=asked
-        )

@@ -120,6 +120,7 @@ class RunService(RunServiceServicer):
                 self._storage,
                 key,
                 request.run_id,
+                request.started_by_request_id,
                 mutation=mutation_of(request),
                 options=write_options_of(request, context),
             )

@@ -75,11 +75,15 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_APPROVAL_NOT_FOUND: _ErrorReason.ValueType  # 43
     """NOT_FOUND. No such approval, or it belongs to another thread. Metadata: `approval_id`. Next: ListApprovals."""
     ERROR_REASON_RUN_NOT_FOUND: _ErrorReason.ValueType  # 44
-    """NOT_FOUND. The thread's newest run is another one. Metadata: `run_id`. Next: GetThread."""
+    """NOT_FOUND. The thread's newest run is another one, or the request that was named has begun none. Metadata: `run_id`,
+    `started_by_request_id`, as far as they are known. Next: GetThread.
+    """
     ERROR_REASON_APP_NOT_FOUND: _ErrorReason.ValueType  # 45
     """NOT_FOUND. This server serves no such app. Metadata: `app`. Next: ListApps."""
     ERROR_REASON_CANCELLED: _ErrorReason.ValueType  # 60
-    """CANCELLED. The call was cancelled while it waited. Next: nothing."""
+    """CANCELLED. The call was cancelled while it waited, or withdrawn by a CancelRun that names its request id: nothing was recorded.
+    Metadata: `request_id` (where it was withdrawn). Next: nothing; to do it all the same, use a new request id.
+    """
     ERROR_REASON_ID_INVALID: _ErrorReason.ValueType  # 80
     """INVALID_ARGUMENT. An id breaks the rule for ids. Metadata: `field`. Next: mend the request; the same one never succeeds."""
     ERROR_REASON_STATE_INVALID: _ErrorReason.ValueType  # 81
@@ -185,11 +189,15 @@ ERROR_REASON_MESSAGE_NOT_FOUND: ErrorReason.ValueType  # 42
 ERROR_REASON_APPROVAL_NOT_FOUND: ErrorReason.ValueType  # 43
 """NOT_FOUND. No such approval, or it belongs to another thread. Metadata: `approval_id`. Next: ListApprovals."""
 ERROR_REASON_RUN_NOT_FOUND: ErrorReason.ValueType  # 44
-"""NOT_FOUND. The thread's newest run is another one. Metadata: `run_id`. Next: GetThread."""
+"""NOT_FOUND. The thread's newest run is another one, or the request that was named has begun none. Metadata: `run_id`,
+`started_by_request_id`, as far as they are known. Next: GetThread.
+"""
 ERROR_REASON_APP_NOT_FOUND: ErrorReason.ValueType  # 45
 """NOT_FOUND. This server serves no such app. Metadata: `app`. Next: ListApps."""
 ERROR_REASON_CANCELLED: ErrorReason.ValueType  # 60
-"""CANCELLED. The call was cancelled while it waited. Next: nothing."""
+"""CANCELLED. The call was cancelled while it waited, or withdrawn by a CancelRun that names its request id: nothing was recorded.
+Metadata: `request_id` (where it was withdrawn). Next: nothing; to do it all the same, use a new request id.
+"""
 ERROR_REASON_ID_INVALID: ErrorReason.ValueType  # 80
 """INVALID_ARGUMENT. An id breaks the rule for ids. Metadata: `field`. Next: mend the request; the same one never succeeds."""
 ERROR_REASON_STATE_INVALID: ErrorReason.ValueType  # 81

@@ -568,6 +568,7 @@ class CancelRunRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
     ACTOR_FIELD_NUMBER: _builtins.int
+    STARTED_BY_REQUEST_ID_FIELD_NUMBER: _builtins.int
     thread_id: _builtins.str
     """The thread. Required."""
     run_id: _builtins.str
@@ -578,6 +579,12 @@ class CancelRunRequest(_message.Message):
     """As in SendRequest."""
     actor: _builtins.str
     """On whose behalf, as in RunOptions."""
+    started_by_request_id: _builtins.str
+    """Instead of `run_id`: the `request_id` of the Send, Decide, Resume or Retry that began the attempt to stop, for a caller that leaves
+    before it has seen RunStarted. RUN_NOT_FOUND where a newer attempt has followed, and where the request has begun none and does not
+    wait for its turn: it was refused, or has not come yet. Ask again once its stream has said something. Together with `run_id`:
+    ARGUMENT_INVALID.
+    """
     def __init__(
         self,
         *,
@@ -586,10 +593,11 @@ class CancelRunRequest(_message.Message):
         request_id: _builtins.str = ...,
         expected_version: _builtins.int | None = ...,
         actor: _builtins.str = ...,
+        started_by_request_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "expected_version", b"expected_version", "request_id", b"request_id", "run_id", b"run_id", "thread_id", b"thread_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "expected_version", b"expected_version", "request_id", b"request_id", "run_id", b"run_id", "started_by_request_id", b"started_by_request_id", "thread_id", b"thread_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015

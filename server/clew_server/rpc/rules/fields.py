@@ -38,9 +38,9 @@ def optional_id(value: str, field: str) -> None:
         check_id(value, field)
 
 
-def request_id(value: str, _: str) -> None:
+def request_id(value: str, field: str) -> None:
     """What makes a call safe to repeat; or nothing."""
-    check_request_id(value)
+    check_request_id(value, field)
 
 
 def version(value: int, field: str) -> None:

@@ -64,7 +64,13 @@ _RUNS: dict[str, dict[str, Rule]] = {
         "run_id": rule.optional_id,
         "follow": ANY,
     },
-    "CancelRunRequest": {**_THREAD, "run_id": rule.optional_id, **_CHANGE, **_ACTOR},
+    "CancelRunRequest": {
+        **_THREAD,
+        "run_id": rule.optional_id,
+        "started_by_request_id": rule.request_id,
+        **_CHANGE,
+        **_ACTOR,
+    },
     "RunOptions": {**_BUSY, "on_disconnect": ANY, "limits": ANY, **_ACTOR},
     "Limits": {
         "max_steps": rule.positive,
