@@ -44,6 +44,8 @@ class Call:
 
 
 Memo = tuple[str, str, str]
+# The version at which a `once` call or step was started, and its id.
+Start = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ class Body:
 
     `next` is the program's continuation. `started` are the calls that this write starts; `waiting` the ids of approvals that a decision left
     open; `usage` what the run has used (written at its end); `partial` the position of a message that a retry replaces; `memos` what was done
-    within the step under way, as (node, key, JSON); `deleted` the ids of messages that the write erased.
+    within the step under way, as (node, key, JSON); `deleted` the ids of messages that the write erased; `left_behind` what had been started `once` on
+    lines that a copy has no rows of.
     """
 
     next: Mapping[str, Any] = field(default_factory=dict)
@@ -63,6 +66,7 @@ class Body:
     partial: int | None = None
     memos: tuple[Memo, ...] = ()
     deleted: tuple[str, ...] = ()
+    left_behind: tuple[Start, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +172,8 @@ def encode_body(body: Body, messages_hold_calls: bool = False) -> bytes:
         row["m"] = body.memos
     if body.deleted:
         row["d"] = body.deleted
+    if body.left_behind:
+        row["l"] = body.left_behind
     return orjson.dumps(row)
 
 
@@ -186,4 +192,5 @@ def decode_body(row: bytes) -> Body:
         partial=data.get("p"),
         memos=tuple((node, key, text) for node, key, text in data.get("m", ())),
         deleted=tuple(data.get("d", ())),
+        left_behind=tuple((version, each) for version, each in data.get("l", ())),
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from clew_engine import ids
 from clew_engine.approvals import Question, encode_question
-from clew_engine.checkpoints import Body, Call, Failure, Memo, encode_body
+from clew_engine.checkpoints import Body, Call, Failure, Memo, Start, encode_body
 from clew_engine.errors import StateTooLargeError
 from clew_engine.message_codec import encode_message
 from clew_engine.messages import Message, Part, Provider, Role, Usage
@@ -68,6 +68,7 @@ class Draft:
     usage: Usage | None = None
     partial: int | None = None
     memos: tuple[Memo, ...] = ()
+    left_behind: tuple[Start, ...] = ()
     step: int | None = None
     new_run: bool = False
     new_attempt: bool = False
@@ -103,6 +104,7 @@ def build(
         draft.partial,
         draft.memos,
         deleted=tuple(message.id for message in draft.erased),
+        left_behind=draft.left_behind,
     )
     checkpoint = CheckpointRecord(
         version=version,

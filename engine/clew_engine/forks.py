@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clew_engine.approvals import Approval, Question, view_approval
-from clew_engine.checkpoints import Failure, decode_body, step_id
+from clew_engine.checkpoints import Failure, decode_body
 from clew_engine.drafts import Draft
 from clew_engine.log_events import view_message
 from clew_engine.messages import Message
 from clew_engine.program import Program
+from clew_engine.started_once import started_after
 from clew_engine.transcripts import Transcript
 from clew_storage import CheckpointRecord, Source, Status, ThreadKey
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 _REWOUND = Failure(
     "rewound", "the run was rewound to the middle of its work; retry continues it from there", retryable=True
 )
-_PAGE = 500
 _MESSAGES = 50
 
 
@@ -38,7 +38,7 @@ async def fork_draft(
     continuation = body.next
     transcript = await _since_the_request(storage, key, target.version) if continuation else Transcript()
     if target.version < head_version and program.may_have_started(continuation, transcript):
-        started = await _started_after(storage, key, uid, target.version)
+        started = await started_after(storage, key, uid, target.version)
         continuation = program.meet_started(continuation, transcript, target.step, started)
     questions = await _questions(storage, key, uid, target, program, transcript)
     # A thread that waits for nothing could not be answered: it is failed then, and a retry asks or goes on.
@@ -68,22 +68,6 @@ async def _since_the_request(storage: Storage, key: ThreadKey, version: int) -> 
         found += map(view_message, records)
         if len(records) < _MESSAGES or any(message.tool_calls for message in found[-len(records) :]):
             return Transcript(reversed(found))
-
-
-async def _started_after(storage: Storage, key: ThreadKey, uid: str, version: int) -> frozenset[str]:
-    started: set[str] = set()
-    while True:
-        entries = await storage.backend.threads.read_log(
-            key, uid, after_version=version, limit=_PAGE, max_bytes=1 << 20
-        )
-        if not entries:
-            return frozenset(started)
-        for entry in entries:
-            version = entry.checkpoint.version
-            if entry.checkpoint.source is Source.INTENT:
-                body = decode_body(entry.checkpoint.body)
-                started.update(call.id for call in body.started)
-                started.update(step_id(node, key, entry.checkpoint.step) for node, key, _ in body.memos)
 
 
 async def _questions(

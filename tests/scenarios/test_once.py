@@ -206,3 +206,58 @@ async def test_a_once_call_started_on_an_abandoned_branch_is_unknown_after_a_rew
     assert turn.status == "suspended"
     assert [each["kind"] for each in await thread.approvals()] == ["tool_outcome"]
     assert len(payment.keys) == 1
+
+
+async def settled_after_a_rewind(payment: Payment, thread: Handle) -> int:
+    """A thread whose call was started on a line that was abandoned then, and settled by a person; gives the version that asked for the call."""
+    payment.gate.open()
+    turn = await thread.send()
+    asked = next(event for event in turn.of("checkpoint_written") if event.data["source"] == "step")
+    await thread.rewind(asked.data["id"])
+    (unknown,) = (await thread.retry()).approvals
+    assert (await thread.decide({unknown: {"result": "paid"}})).status == "completed"
+    return asked.version
+
+
+async def at_version(thread: Handle, version: int) -> str:
+    """The id of a checkpoint on the thread's line."""
+    return next(str(each["id"]) for each in await thread.history() if each["version"] == version)
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+async def test_a_copy_that_is_rewound_knows_of_a_call_on_a_line_that_its_source_had_abandoned(
+    world: World, copies: int
+) -> None:
+    payment = Payment(world)
+    thread = await world.thread()
+    version = await settled_after_a_rewind(payment, thread)
+    for number in range(copies):
+        thread = await thread.copy(f"copy-{number}")
+    await thread.rewind(await at_version(thread, version))
+    assert (await thread.retry()).status == "suspended"
+    assert [each["kind"] for each in await thread.approvals()] == ["tool_outcome"]
+    assert len(payment.keys) == 1, "the source may have paid: a person says so, and nobody else"
+
+
+async def test_a_copy_of_a_rewound_copy_knows_of_it_too(world: World) -> None:
+    payment = Payment(world)
+    thread = await world.thread()
+    version = await settled_after_a_rewind(payment, thread)
+    copied = await thread.copy("copy")
+    await copied.rewind(await at_version(copied, 1))
+    await thread.delete()
+    again = await copied.copy("again", f"{(await copied.info())['thread_uid']}.{version}")
+    await again.rewind(await at_version(again, version))
+    assert (await again.retry()).status == "suspended"
+    assert len(payment.keys) == 1
+
+
+async def test_a_copy_goes_its_own_way_after_it_and_its_own_calls_are_its_own(world: World) -> None:
+    payment = Payment(world)
+    thread = await world.thread()
+    await settled_after_a_rewind(payment, thread)
+    copied = await thread.copy("copy")
+    end = (await copied.history())[0]["id"]
+    await copied.rewind(end)
+    assert (await copied.info())["status"] == "completed"
+    assert await copied.approvals() == []

@@ -85,6 +85,10 @@ async def test_a_once_step_that_the_abandoned_line_started_is_for_a_person_to_te
     assert (waiting.kind.value, waiting.tool, paid) == ("tool_outcome", "pay", ["paid"])
     await thread.decide({waiting.id: {"result": 1}})
     assert (await thread.state(), paid) == ({"ready": True, "paid": 1}, ["paid"])
+    copied = await thread.copy("copy")
+    await copied.rewind((await copied.history(100))[-1]["id"])
+    (waiting,) = (await copied.retry()).approvals
+    assert (waiting.kind.value, paid) == ("tool_outcome", ["paid"]), "a copy knows what its source had started"
     # A run of its own pays anew.
     assert (await thread.run()).state["paid"] == 2
 

@@ -20,6 +20,7 @@ from clew_engine.incarnations import not_repeated
 from clew_engine.log_events import events_of, read_entry
 from clew_engine.options import Mutation
 from clew_engine.requests import RequestLog, again_if_recorded
+from clew_engine.started_once import left_behind
 from clew_storage import CheckpointRecord, Head, LogEntry, ThreadExists, ThreadKey, ThreadRecord, Write
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ async def _copy(
     base = await _base(storage, source, head, checkpoint_id)
     program = programs(head.thread.info.app) if head.thread.info.app else None
     draft = await fork_draft(storage, source, head.thread.uid, base, program, head.thread.head_version)
+    behind = await left_behind(storage, source, head.thread.uid, base.version, head.thread.head_version)
+    draft = replace(draft, left_behind=behind)
     now, uid = storage.now_ms(), ids.new_uid()
     built = build(draft, target, uid, base, now, storage.tuning.message_limit)
     record = requests.record()
