@@ -12,6 +12,7 @@ import orjson
 from clew_engine import ids
 from clew_engine.errors import StateInvalidError
 from clew_engine.json_text import parse_stored
+from clew_engine.node_talks import call_of
 from clew_engine.state import encoded_value
 from clew_storage import ApprovalRecord, ApprovalState
 
@@ -68,7 +69,7 @@ class Approval:
     @property
     def tool_call_id(self) -> str:
         """The tool call that it is about; empty for a pause."""
-        return "" if self.kind is ApprovalKind.PAUSE else self.subject
+        return "" if self.kind is ApprovalKind.PAUSE else call_of(self.subject) or self.subject
 
     @property
     def arguments(self) -> Any:

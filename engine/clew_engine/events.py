@@ -9,6 +9,7 @@ from typing import ClassVar
 from clew_engine.approvals import Approval
 from clew_engine.checkpoints import Call, Checkpoint, Failure
 from clew_engine.messages import Message, Outcome, Usage
+from clew_engine.node_talks import NodeMessage
 from clew_engine.replies import Reply
 
 
@@ -70,20 +71,22 @@ class MessageDiscarded(Payload):
 
 @dataclass(frozen=True, slots=True)
 class ToolCallStarted(Payload):
-    """A tool call begins; the write that says so is durable."""
+    """A tool call begins; the write that says so is durable. `node` is the path of the workflow's node whose agent asked for it, or empty."""
 
     call: Call
+    node: str = ""
     logged: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallFinished(Payload):
-    """A tool call has its outcome; it is in `message`, which the same write brings."""
+    """A tool call has its outcome; it is in `message`, which the same write brings. With a `node` the message is in no transcript."""
 
     call_id: str
     name: str
     outcome: Outcome
     message: Message
+    node: str = ""
     logged: ClassVar[bool] = True
 
 
@@ -97,11 +100,15 @@ class ApprovalRequested(Payload):
 
 @dataclass(frozen=True, slots=True)
 class CheckpointWritten(Payload):
-    """A checkpoint is durable, with the messages that it brought or changed, and the ids of those that it deleted."""
+    """A checkpoint is durable, with the messages that it brought or changed, and the ids of those that it deleted.
+
+    `node_messages` are what agents inside a workflow's nodes said, by the ids under which their text was streamed.
+    """
 
     checkpoint: Checkpoint
     messages: tuple[Message, ...]
     deleted_message_ids: tuple[str, ...] = ()
+    node_messages: tuple[NodeMessage, ...] = ()
     logged: ClassVar[bool] = True
 
 

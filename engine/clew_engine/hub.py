@@ -8,14 +8,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clew_engine.errors import StreamCutError
-from clew_engine.events import CheckpointWritten, Event, MessageDiscarded, ReasoningDelta, RunStarted, TextDelta
+from clew_engine.events import (
+    CheckpointWritten,
+    Event,
+    MessageDiscarded,
+    Payload,
+    ReasoningDelta,
+    RunStarted,
+    TextDelta,
+)
 from clew_engine.messages import DataPart, MediaPart, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from clew_storage import ThreadKey
+from clew_engine.node_talks import path_of
+from clew_storage import Status, ThreadKey
 
 _EVENT_BYTES = 300
 # Tuples: `A | B` would be made anew for every event.
 _DELTAS = (TextDelta, ReasoningDelta)
-_ENDS_OF_TEXT = (CheckpointWritten, MessageDiscarded, RunStarted)
 
 
 class Subscription:
@@ -153,13 +161,36 @@ class Hub:
             if isinstance(payload, _DELTAS):
                 part = (type(payload), payload.message_id, payload.part_index)
                 self._live.setdefault(key, {}).setdefault(event.thread_uid, {}).setdefault(part, []).append(event)
-            elif isinstance(payload, _ENDS_OF_TEXT):
-                self._forget_text(key, event.thread_uid)
+            else:
+                self._end_texts(key, event)
+
+    def _end_texts(self, key: ThreadKey, event: Event) -> None:
+        """Forget the text of the messages that an event ends; what others say goes on."""
+        texts = self._live.get(key, {}).get(event.thread_uid)
+        if texts is None:
+            return
+        for part in [part for part in texts if _ends(event.payload, part[1])]:
+            del texts[part]
+        if not texts:
+            self._forget_text(key, event.thread_uid)
 
     def _forget_text(self, key: ThreadKey, uid: str) -> None:
         texts = self._live.get(key)
         if texts is not None and texts.pop(uid, None) is not None and not texts:
             del self._live[key]
+
+
+def _ends(payload: Payload, message_id: str) -> bool:
+    """Whether a message's text is over with this event."""
+    if isinstance(payload, MessageDiscarded):
+        return payload.message_id == message_id
+    if isinstance(payload, CheckpointWritten):
+        # Agents in nodes talk side by side: what one of them wrote ends no other's text.
+        at_rest = payload.checkpoint.status is not Status.IN_PROGRESS
+        return (
+            at_rest or not path_of(message_id) or any(each.message.id == message_id for each in payload.node_messages)
+        )
+    return isinstance(payload, RunStarted)
 
 
 def _concerns(reader: Subscription, uid: str) -> bool:
@@ -179,7 +210,8 @@ def _size(event: Event) -> int:
     if isinstance(payload, _DELTAS):
         return _EVENT_BYTES + len(payload.text)
     if isinstance(payload, CheckpointWritten):
-        return _EVENT_BYTES + sum(_weight(message.content) for message in payload.messages)
+        messages = (*payload.messages, *(each.message for each in payload.node_messages))
+        return _EVENT_BYTES + sum(_weight(message.content) for message in messages)
     return _EVENT_BYTES
 
 

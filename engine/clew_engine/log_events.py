@@ -22,6 +22,7 @@ from clew_engine.events import (
 )
 from clew_engine.message_codec import decode_message
 from clew_engine.messages import Message, Usage
+from clew_engine.node_talks import NodeMessage, path_of, told_of
 from clew_engine.replies import Reply
 from clew_storage import ApprovalRecord, CheckpointRecord, LogEntry, MessageRecord, Source, Status, ThreadKey
 
@@ -64,6 +65,9 @@ def read_entry(entry: LogEntry) -> Logged:
 def events_of(key: ThreadKey, uid: str, entry: Logged, waiting: Sequence[Approval] = ()) -> list[Event]:
     """The events of one version in their order. `waiting` are the approvals that the entry's body names as still open."""
     record, body, messages = entry.record, entry.body, entry.messages
+    # Other writes have memos too: a snapshot that was restored, what is about to begin.
+    told = told_of(body.memos, record.created_at_ms, record.version) if record.source is Source.STEP else []
+    replies = tuple(each for each in told if each.message.role == "assistant")
     asked = tuple(as_asked(view_approval(approval)) for approval in entry.approvals)
     payloads: list[Payload] = []
     if record.source in _STARTS:
@@ -74,9 +78,15 @@ def events_of(key: ThreadKey, uid: str, entry: Logged, waiting: Sequence[Approva
             for message in messages
             for result in message.tool_results
         ]
+    payloads += [
+        ToolCallFinished(result.tool_call_id, result.name, result.outcome, each.message, each.node)
+        for each in told
+        for result in each.message.tool_results
+    ]
     payloads += [ApprovalRequested(approval) for approval in asked]
-    payloads.append(CheckpointWritten(view_checkpoint(key.thread_id, uid, record, body), messages, body.deleted))
-    payloads += [ToolCallStarted(call) for call in _started(body, messages)]
+    checkpoint = view_checkpoint(key.thread_id, uid, record, body)
+    payloads.append(CheckpointWritten(checkpoint, messages, body.deleted, replies))
+    payloads += [ToolCallStarted(call, path_of(call.id)) for call in _started(body, messages, replies)]
     if ends_attempt(record):
         payloads.append(terminal_of(key, uid, record, body, messages, (*asked, *waiting)))
     run = ids.run_id(uid, record.run_version)
@@ -116,10 +126,11 @@ def terminal_of(
     )
 
 
-def _started(body: Body, messages: Sequence[Message]) -> list[Call]:
+def _started(body: Body, messages: Sequence[Message], inside: Sequence[NodeMessage]) -> list[Call]:
     if not body.started:
         return []
-    written = {call.id: call for message in messages for call in message.tool_calls}
+    all_of_it = (*messages, *(each.message for each in inside))
+    written = {call.id: call for message in all_of_it for call in message.tool_calls}
     # The message that asked for a call may have been deleted since.
     return [
         call if call.name else Call(call.id, written[call.id].name, written[call.id].args)

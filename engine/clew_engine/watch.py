@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,18 @@ from clew_engine import ids
 from clew_engine.approvals import Approval, view_approval
 from clew_engine.checkpoints import decode_body
 from clew_engine.errors import ArgumentInvalidError, RunNotFoundError, ThreadInterruptedError
-from clew_engine.events import CheckpointWritten, Event, Heartbeat
+from clew_engine.events import (
+    CheckpointWritten,
+    Event,
+    Heartbeat,
+    MessageDiscarded,
+    ReasoningDelta,
+    RunStarted,
+    TextDelta,
+)
 from clew_engine.incarnations import not_watched
 from clew_engine.log_events import ends_attempt, events_of, read_entry, terminal_of, view_message
+from clew_engine.node_talks import path_of
 from clew_engine.streams import Batches, EventStream
 from clew_storage import Head, LogEntry, Status, ThreadKey, ThreadMissing
 
@@ -20,6 +30,7 @@ if TYPE_CHECKING:
     from clew_engine.storage import Storage
 
 _PAGE = 200
+_OF_A_TEXT = (TextDelta, ReasoningDelta, MessageDiscarded)
 _PAGE_BYTES = 1 << 20
 
 
@@ -102,6 +113,8 @@ class _Watch:
         self._uid = ""
         self._ended = False
         self._said = 0
+        self._began = 0
+        self._written_inside: set[str] = set()
 
     async def begin(self, uid: str | None) -> None:
         self._uid = uid or ""
@@ -136,7 +149,9 @@ class _Watch:
             if not entries:
                 return
             for entry in entries:
-                batch = self._mine(await self._events(entry), live=False)
+                events = await self._events(entry)
+                self._note(events)
+                batch = self._mine(events, live=False)
                 self._cursor = entry.checkpoint.version
                 self._reader.start_at(self._cursor)
                 if batch:
@@ -192,7 +207,21 @@ class _Watch:
     def _is_fresh(self, event: Event) -> bool:
         if event.thread_uid not in ("", self._uid):
             return False
-        return event.version > self._cursor if event.payload.logged else event.version >= self._cursor
+        payload = event.payload
+        if isinstance(payload, _OF_A_TEXT) and path_of(payload.message_id):
+            # Others of its step may have written since, and it goes on.
+            return event.version >= self._began and payload.message_id not in self._written_inside
+        return event.version > self._cursor if payload.logged else event.version >= self._cursor
+
+    def _note(self, events: Sequence[Event]) -> None:
+        """Keep in mind which text of agents inside nodes is over, of what is queued from before the log was read."""
+        for event in events:
+            payload = event.payload
+            if isinstance(payload, RunStarted) or payload.terminal:
+                self._began = event.version
+                self._written_inside.clear()
+            elif isinstance(payload, CheckpointWritten):
+                self._written_inside.update(each.message.id for each in payload.node_messages)
 
     def _mine(self, events: list[Event], *, live: bool) -> list[Event]:
         """The events of what is watched, cut after the terminal that ends it."""

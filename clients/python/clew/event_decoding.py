@@ -36,13 +36,15 @@ def _discarded(wire: event_pb2.MessageDiscarded) -> events.MessageDiscarded:
 
 def _finished(wire: event_pb2.ToolCallFinished) -> events.ToolCallFinished:
     outcome = word_of(message_pb2.ToolOutcome, wire.outcome)
-    return events.ToolCallFinished(wire.tool_call_id, wire.name, outcome, wire.position, message_of(wire.message))
+    message = message_of(wire.message)
+    return events.ToolCallFinished(wire.tool_call_id, wire.name, outcome, wire.position, message, wire.node)
 
 
 def _written(wire: event_pb2.CheckpointWritten) -> events.CheckpointWritten:
     messages = tuple(message_of(message) for message in wire.messages)
     deleted = tuple(wire.deleted_message_ids)
-    return events.CheckpointWritten(checkpoint_of(wire.checkpoint), wire.parent_version, messages, deleted)
+    inside = tuple(events.NodeMessage(each.node, message_of(each.message)) for each in wire.node_messages)
+    return events.CheckpointWritten(checkpoint_of(wire.checkpoint), wire.parent_version, messages, deleted, inside)
 
 
 def _suspended(wire: event_pb2.RunSuspended) -> events.RunSuspended:
@@ -68,7 +70,7 @@ _DECODERS: dict[str, Callable[[Any], events.Payload]] = {
     "text_delta": lambda wire: events.TextDelta(wire.message_id, wire.part_index, wire.offset, wire.text),
     "reasoning_delta": lambda wire: events.ReasoningDelta(wire.message_id, wire.part_index, wire.offset, wire.text),
     "message_discarded": _discarded,
-    "tool_call_started": lambda wire: events.ToolCallStarted(tool_call_of(wire.tool_call)),
+    "tool_call_started": lambda wire: events.ToolCallStarted(tool_call_of(wire.tool_call), wire.node),
     "tool_call_finished": _finished,
     "approval_requested": lambda wire: events.ApprovalRequested(approval_of(wire.approval)),
     "checkpoint_written": _written,

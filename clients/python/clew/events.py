@@ -69,15 +69,19 @@ class MessageDiscarded(Payload):
 
 @dataclass(frozen=True, slots=True)
 class ToolCallStarted(Payload):
-    """A tool call begins: `tool_call` has `id`, `name` and the `args` that run."""
+    """A tool call begins: `tool_call` has `id`, `name` and the `args` that run.
+
+    `node` is the path of the workflow's node whose agent asked for it, or empty.
+    """
 
     logged: ClassVar[bool] = True
     tool_call: Part
+    node: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallFinished(Payload):
-    """A tool call has its outcome, which is durable. `message` is the result as it stands in the transcript."""
+    """A tool call has its outcome, which is durable. `message` is the result as it stands in the transcript; with a `node` it is in none."""
 
     logged: ClassVar[bool] = True
     tool_call_id: str
@@ -85,6 +89,7 @@ class ToolCallFinished(Payload):
     outcome: str
     position: int
     message: Message
+    node: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +101,19 @@ class ApprovalRequested(Payload):
 
 
 @dataclass(frozen=True, slots=True)
+class NodeMessage:
+    """A message of an agent inside a workflow's node. `node` is the node's path: its name, or `outer/0.inner`."""
+
+    node: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
 class CheckpointWritten(Payload):
     """A write is durable. Where `parent_version` is not the version before, the thread was rewound: what came after it is no longer valid.
 
-    A message that comes again was edited; `deleted_message_ids` are gone for good.
+    A message that comes again was edited; `deleted_message_ids` are gone for good. `node_messages` are what agents inside a workflow's nodes said:
+    they are in no transcript, and their text was streamed under their ids.
     """
 
     logged: ClassVar[bool] = True
@@ -107,6 +121,7 @@ class CheckpointWritten(Payload):
     parent_version: int
     messages: tuple[Message, ...]
     deleted_message_ids: tuple[str, ...] = ()
+    node_messages: tuple[NodeMessage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,8 @@ class ShownText:
             return
         self._doubtful.discard(delta.message_id)
         if not self._parts(type(delta), delta.message_id):
-            yield from self._void_doubtful(event)
+            # Agents inside nodes talk side by side: a new message says nothing of those of other nodes.
+            yield from self._void_doubtful(event, _path(delta.message_id))
         part = (type(delta), delta.message_id, delta.part_index)
         shown, text = self._shown.get(part, 0), delta.text.encode()
         known = max(0, shown - delta.offset)
@@ -64,7 +65,7 @@ class ShownText:
         if written.checkpoint["source"] == "update":
             # Nobody says what was added or edited from outside: it is no text of a stream.
             return
-        for message in written.messages:
+        for message in (*written.messages, *(each.message for each in written.node_messages)):
             if self._joined and message["role"] == "assistant":
                 yield from self._rest_of(event, message)
             self._forget(message["id"])
@@ -82,8 +83,9 @@ class ShownText:
             if missed.text:
                 yield from self._grow(replace(event, version=event.version - 1, last_of_version=False), missed)
 
-    def _void_doubtful(self, event: Event) -> Iterator[Event]:
-        for message_id in sorted(self._doubtful):
+    def _void_doubtful(self, event: Event, path: str | None = None) -> Iterator[Event]:
+        """Give up what is in doubt: all, or what is of one node (empty: of the thread's own agent)."""
+        for message_id in sorted(each for each in self._doubtful if path is None or _path(each) == path):
             self._forget(message_id)
             yield replace(event, last_of_version=False, payload=MessageDiscarded(message_id, ""))
 
@@ -100,3 +102,8 @@ class ShownText:
         self._shown.clear()
         self._settled.clear()
         self._doubtful.clear()
+
+
+def _path(message_id: str) -> str:
+    """The path of the node that a message is of, or empty."""
+    return message_id.rpartition("/")[0]

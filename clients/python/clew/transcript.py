@@ -51,7 +51,8 @@ class Transcript:
         elif isinstance(payload, MessageDiscarded):
             self._writing.pop(payload.message_id, None)
         elif isinstance(payload, ToolCallFinished):
-            self._written.setdefault(event.version, []).append(payload.message)
+            if not payload.node:
+                self._written.setdefault(event.version, []).append(payload.message)
         elif isinstance(payload, CheckpointWritten):
             self._write(event.version, payload)
         elif isinstance(payload, RunStarted) or payload.terminal:
@@ -63,7 +64,7 @@ class Transcript:
         self.version = version
         self._parents[version] = written.parent_version
         self._written.setdefault(version, []).extend(written.messages)
-        for message in written.messages:
+        for message in (*written.messages, *(each.message for each in written.node_messages)):
             self._writing.pop(message["id"], None)
         if written.deleted_message_ids:
             self._erase(set(written.deleted_message_ids))

@@ -5,20 +5,31 @@ from __future__ import annotations
 import asyncio
 import inspect
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from clew_engine.agent_program import minted
-from clew_engine.calls import DECIDED, Ready, Settled, plan_calls, result_message
+from clew_engine.calls import DECIDED, Ready, plan_calls, result_message
 from clew_engine.causes import told
+from clew_engine.checkpoints import Call
 from clew_engine.errors import StateTooLargeError
 from clew_engine.hooks import hooked, instructed
 from clew_engine.json_text import join_object, parse_stored, split_object
 from clew_engine.message_codec import decode_message, encode_message
-from clew_engine.messages import Message, Outcome, TextPart, Usage, user_message
+from clew_engine.messages import Message, Outcome, TextPart, ToolCallPart, Usage, user_message
 from clew_engine.model_streams import answered
 from clew_engine.models import ModelRequest, ModelResponse
+from clew_engine.node_talks import (
+    announced,
+    changes_key,
+    decode_reply,
+    encode_reply,
+    is_reply,
+    reply_key,
+    result_key,
+    told_call,
+)
 from clew_engine.runs import RunStopped, over_limit
 from clew_engine.state import LazySequence, StateView
 from clew_engine.tools import ToolArgumentError, ToolOutput, ToolResultError
@@ -31,8 +42,6 @@ if TYPE_CHECKING:
 
 Ask = str | Callable[[StateView], Any]
 Keep = str | Callable[[Message], Any]
-# What a reply and the changes of its hooks are recorded under, with its number; an author's own steps have a `#` in their keys.
-_REPLY, _CHANGES = "reply", "changes"
 
 
 class AgentNode:
@@ -62,14 +71,9 @@ def usage_in(memos: Memos) -> Usage:
     """What the models of a step's agents used, as far as it is recorded."""
     total = Usage()
     for _, key, value in memos:
-        if _is_reply(key):
-            total = total + (decode_message(value, message_id=key, created_at_ms=0).usage or Usage())
+        if is_reply(key):
+            total = total + (decode_reply(value).usage or Usage())
     return total
-
-
-def _is_reply(key: str) -> bool:
-    kind, _, number = key.partition(" ")
-    return kind == _REPLY and number.isdigit()
 
 
 class _Talk:
@@ -81,6 +85,7 @@ class _Talk:
         self._state = state
         self._messages = [said]
         self._changed: dict[str, bytes] = {}
+        self._announced: set[str] = set()
         self._steps = 0
         self._tokens = 0
 
@@ -99,15 +104,13 @@ class _Talk:
         raise AssertionError
 
     async def _reply(self, number: int) -> Message:
-        key = f"{_REPLY} {number}"
-        known = self._context.known(key)
-        if known is None:
-            known = await self._asked(number, key)
-        changes = self._context.known(f"{_CHANGES} {number}")
+        known = self._context.known(reply_key(number))
+        reply = decode_reply(known) if known is not None else await self._asked(number)
+        changes = self._context.known(changes_key(number))
         self._changed |= split_object(changes) if changes else {}
-        return decode_message(known, message_id=key, created_at_ms=0)
+        return reply
 
-    async def _asked(self, number: int, key: str) -> bytes:
+    async def _asked(self, number: int) -> Message:
         agent, run = self._agent, self._context.run
         self._count()
         changes = await hooked(run, agent.hooks, "before_step", self._view)
@@ -117,17 +120,23 @@ class _Talk:
             tools=tuple(tool.spec for tool in agent.tools.values()),
             settings=agent.settings,
         )
-        response, _ = await answered(run, agent.model, request, f"{self._context.node}/{key}")
+        # No version is used twice and a node has one request at a time, so these ids are unique in the thread.
+        version = run.thread.version + 1
+        said_as = f"{self._context.node}/m{version}"
+        response, tried = await answered(run, agent.model, request, said_as)
         run.count_usage(response.usage)
         run.used_apart = run.used_apart + response.usage
         self._tokens += response.usage.total_tokens
-        message = _message(key, response, number)
+        message = _message(f"{said_as}.{tried}", response, version)
         changes |= await hooked(run, agent.hooks, "after_step", lambda: self._view(changes, message))
-        record = {key: encode_message(message)}
+        record = {reply_key(number): encode_reply(message)}
         if changes:
-            record[f"{_CHANGES} {number}"] = join_object(changes)
-        await self._context.record(record)
-        return record[key]
+            record[changes_key(number)] = join_object(changes)
+        ready = plan_calls([*enumerate(message.tool_calls)], {}, agent.tools, agent.gated).ready
+        begun = [each.call.id for each in ready if not each.tool.once]
+        await self._context.record(record, *(announced(self._context.node, call_id) for call_id in begun))
+        self._announced |= set(begun)
+        return message
 
     def _count(self) -> None:
         """Count a request of the model in this attempt, against the limits of the agent and of the run."""
@@ -147,8 +156,7 @@ class _Talk:
 
     async def _outcomes(self, reply: Message) -> list[Message]:
         """The results of a reply's calls, in its order. Raises Paused when the ungated ones are done and people are to be asked."""
-        keys = {call.id: self._context.key_of(call.id) for call in reply.tool_calls}
-        found = {call.id: self._context.known(keys[call.id]) for call in reply.tool_calls}
+        found = {call.id: self._context.known(result_key(call.id)) for call in reply.tool_calls}
         results = {
             call_id: decode_message(value, message_id=f"result {call_id}", created_at_ms=0)
             for call_id, value in found.items()
@@ -156,8 +164,11 @@ class _Talk:
         }
         left = [(place, call) for place, call in enumerate(reply.tool_calls) if call.id not in results]
         plan = plan_calls(left, {DECIDED: self._decided(reply)}, self._agent.tools, self._agent.gated)
-        results |= {settled.call.id: _settled(settled) for settled in plan.settled}
-        tasks = {ready.call.id: asyncio.create_task(self._call(ready, keys[ready.call.id])) for ready in plan.ready}
+        for settled in plan.settled:
+            output = ToolOutput((TextPart(settled.content),), settled.structured)
+            results[settled.call.id] = await self._recorded(settled.call, settled.outcome, output)
+        await self._announce(plan.ready)
+        tasks = {ready.call.id: asyncio.create_task(self._call(ready)) for ready in plan.ready}
         outcomes = await asyncio.gather(*tasks.values(), return_exceptions=True)
         paused = [question for each in outcomes if isinstance(each, Paused) for question in each.questions]
         for call_id, outcome in zip(tasks, outcomes, strict=True):
@@ -175,28 +186,40 @@ class _Talk:
         found = {call.id: self._context.answer(f"{self._context.node}/{call.id}") for call in reply.tool_calls}
         return {call_id: dict(answer) for call_id, answer in found.items() if answer is not None}
 
-    async def _call(self, ready: Ready, key: str) -> Message:
-        outcome, output = await self._run(ready, key)
-        message = _result(ready.call.id, ready.call.name, outcome, output)
+    async def _announce(self, ready: Sequence[Ready]) -> None:
+        """Tell of the calls that begin now because the node was entered again. What is done once is told by its own intent."""
+        calls = [self._told(each) for each in ready if not each.tool.once and each.call.id not in self._announced]
+        if calls:
+            await self._context.announce(*calls)
+
+    def _told(self, ready: Ready) -> Call:
+        return replace(ready.call, id=told_call(self._context.node, ready.call.id))
+
+    async def _call(self, ready: Ready) -> Message:
+        outcome, output = await self._run(ready)
+        return await self._recorded(ready.call, outcome, output)
+
+    async def _recorded(self, call: Call | ToolCallPart, outcome: Outcome, output: ToolOutput) -> Message:
+        message, key = _result(call.id, call.name, outcome, output), result_key(call.id)
         try:
             await self._context.record({key: encode_message(message)})
         except (StateTooLargeError, ValueError) as error:
-            refused = ToolOutput((TextPart(f"the result of {ready.call.name} cannot be kept: {error}"),))
-            message = _result(ready.call.id, ready.call.name, "failed", refused)
+            refused = ToolOutput((TextPart(f"the result of {call.name} cannot be kept: {error}"),))
+            message = _result(call.id, call.name, "failed", refused)
             await self._context.record({key: encode_message(message)})
         return message
 
-    async def _run(self, ready: Ready, key: str) -> tuple[Outcome, ToolOutput]:
-        context, tool = self._context, ready.tool
+    async def _run(self, ready: Ready) -> tuple[Outcome, ToolOutput]:
+        context, tool, key = self._context, ready.tool, result_key(ready.call.id)
         question = context.outcome_question(key, tool.name, ready.call.args)
         try:
-            said = await context.begin_once(key, question) if tool.once else None
+            said = await context.begin_once(key, question, self._told(ready)) if tool.once else None
         except StepFailedError as error:
             return "failed", ToolOutput((TextPart(str(error)),))
         if said is not None:
             return "done", ToolOutput((TextPart(said.decode()),), said)
         context.check()
-        call = tool.call(ready.values, context.tool_context(key))
+        call = tool.call(ready.values, context.tool_context(told_call(context.node, ready.call.id)))
         try:
             return "done", await in_time(context.run, tool, call, question, self._agent.limits.tool_seconds)
         except (ToolArgumentError, ToolResultError, ToolTimedOutError) as error:
@@ -205,22 +228,17 @@ class _Talk:
             return "failed", ToolOutput((TextPart(told(error)),))
 
 
-def _message(key: str, response: ModelResponse, number: int) -> Message:
+def _message(message_id: str, response: ModelResponse, version: int) -> Message:
     return Message(
-        key,
+        message_id,
         "assistant",
-        minted(response.content, f"call_{number}", response),
+        minted(response.content, f"call_{version}", response),
         0,
         model=response.model,
         usage=response.usage,
         finish_reason=response.finish_reason,
         provider=response.provider,
     )
-
-
-def _settled(settled: Settled) -> Message:
-    output = ToolOutput((TextPart(settled.content),), settled.structured)
-    return _result(settled.call.id, settled.call.name, settled.outcome, output)
 
 
 def _result(call_id: str, name: str, outcome: Outcome, output: ToolOutput) -> Message:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from clew_engine.approvals import ApprovalKind, Choice, Question
-from clew_engine.checkpoints import step_id
+from clew_engine.checkpoints import Call, Memo, step_id
 from clew_engine.drafts import Draft
 from clew_engine.errors import StateTooLargeError
 from clew_engine.json_text import encode, parse_strict
@@ -128,17 +128,23 @@ class NodeContext:
         self.check()
         return self.step.memos.get(self.node, key)
 
+    def step_id(self, key: str) -> str:
+        """The id of what is done under a key, as its tool and a later line know it."""
+        return step_id(self.node, key, self.step.number)
+
     def outcome_question(self, key: str, tool: str, arguments: str = "") -> Question:
         """What a person is asked about a step that was started and has no record."""
         return Question(ApprovalKind.TOOL_OUTCOME, f"{self.node}/{key}", tool=tool, arguments=arguments)
 
-    async def begin_once(self, key: str, question: Question) -> bytes | None:
+    async def begin_once(self, key: str, question: Question, *calls: Call) -> bytes | None:
         """Record that something done once is begun, and give None; or what a person says of it, where it was begun before.
+
+        `calls` are what the record announces.
 
         Raises Paused while a person is to say it, and StepFailedError where one says that it failed.
         """
         self.check()
-        elsewhere = step_id(self.node, key, self.step.number) in self.step.continuation.get(STARTED, ())
+        elsewhere = self.step_id(key) in self.step.continuation.get(STARTED, ())
         if elsewhere or self.step.memos.has_started(self.node, key):
             answer = self.answer(question.subject)
             if answer is None:
@@ -151,11 +157,19 @@ class NodeContext:
             kept = without_answers(self.step.continuation, [question.subject])
             self.step.continuation.update(kept)
         text = self.step.memos.start(self.node, key, question)
-        await self._write(Source.INTENT, (self.node, key, text))
+        await self._write(Source.INTENT, ((self.node, key, text),), calls)
         return None
 
-    async def record(self, values: Mapping[str, bytes]) -> None:
-        """Make what was done durable, by its keys, so that it is not done again; also what was done while the run was asked to stop."""
+    async def announce(self, *calls: Call) -> None:
+        """Tell that calls begin which no record of this attempt has told."""
+        self.check()
+        await self._write(Source.STEP, (), calls)
+
+    async def record(self, values: Mapping[str, bytes], *calls: Call) -> None:
+        """Make what was done durable, by its keys, so that it is not done again; also what was done while the run was asked to stop.
+
+        `calls` are what begins with it.
+        """
         limit = self.run.storage.tuning.state_limit
         for key, value in values.items():
             if len(value) > limit:
@@ -165,25 +179,25 @@ class NodeContext:
             raise RuntimeError(f"node {self.node!r} is over: it must await all that it starts")
         for key, value in values.items():
             self.step.memos.put(self.node, key, value)
-        await self._write(Source.STEP, *((self.node, key, value.decode()) for key, value in values.items()))
+        memos = tuple((self.node, key, value.decode()) for key, value in values.items())
+        await self._write(Source.STEP, memos, calls)
         self.check()
 
-    def tool_context(self, key: str) -> ToolContext:
+    def tool_context(self, call_id: str) -> ToolContext:
         """What a tool may know of its call from this node."""
         run = self.run
-        call = step_id(self.node, key, self.step.number)
         return ToolContext(
             thread_id=run.thread.key.thread_id,
             run_id=run.thread.run_id,
-            call_id=call,
-            idempotency_key=run.idempotency_key(call),
+            call_id=call_id,
+            idempotency_key=run.idempotency_key(call_id),
             actor=run.actor,
             state=run.state_view(),
         )
 
-    async def _write(self, source: Source, *memos: tuple[str, str, str]) -> None:
+    async def _write(self, source: Source, memos: tuple[Memo, ...], calls: tuple[Call, ...]) -> None:
         self.run.check_held()
-        await self.run.thread.commit(Draft(source, next=self.step.continuation, memos=memos))
+        await self.run.thread.commit(Draft(source, next=self.step.continuation, memos=memos, started=calls))
 
 
 def enter(context: NodeContext) -> None:

@@ -85,7 +85,7 @@ async def _called(context: NodeContext, key: str, function: Function, args: Any,
     if isinstance(function, Tool):
         values = function.check(encode(kwargs).decode())
         question = context.outcome_question(key, function.name, encode(kwargs).decode())
-        call = function.call(values, context.tool_context(key))
+        call = function.call(values, context.tool_context(context.step_id(key)))
         output = await in_time(context.run, function, call, question)
         return parse_strict(output.structured) if output.structured else "".join(_texts(output.content))
     if inspect.iscoroutinefunction(function):

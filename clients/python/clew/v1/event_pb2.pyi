@@ -230,7 +230,9 @@ class TextDelta(_message.Message):
     OFFSET_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     message_id: _builtins.str
-    """The message that is being written."""
+    """The message that is being written. Of an agent inside a workflow's node it begins with the node's path and a slash, and the message
+    comes among the `node_messages` of a CheckpointWritten.
+    """
     part_index: _builtins.int
     """The text part that grows: an index into the message's content."""
     offset: _builtins.int
@@ -322,6 +324,11 @@ class ToolCallStarted(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TOOL_CALL_FIELD_NUMBER: _builtins.int
+    NODE_FIELD_NUMBER: _builtins.int
+    node: _builtins.str
+    """The path of the workflow's node whose agent asked for it: its name, or `outer/0.inner` for a node of a workflow inside. Empty for a
+    call of the thread's own agent.
+    """
     @_builtins.property
     def tool_call(self) -> _message_pb2.ToolCall:
         """The call, with the arguments that run."""
@@ -330,10 +337,11 @@ class ToolCallStarted(_message.Message):
         self,
         *,
         tool_call: _message_pb2.ToolCall | None = ...,
+        node: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["tool_call", b"tool_call"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["tool_call", b"tool_call"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "tool_call", b"tool_call"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -350,6 +358,7 @@ class ToolCallFinished(_message.Message):
     OUTCOME_FIELD_NUMBER: _builtins.int
     POSITION_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
+    NODE_FIELD_NUMBER: _builtins.int
     tool_call_id: _builtins.str
     """The call."""
     name: _builtins.str
@@ -358,6 +367,8 @@ class ToolCallFinished(_message.Message):
     """How it ended."""
     position: _builtins.int
     """The place of the result in the transcript, which follows the order of the calls and not of their ends."""
+    node: _builtins.str
+    """As in ToolCallStarted. With a node the result is in no transcript: `position` is 0, and nothing else gives the message."""
     @_builtins.property
     def message(self) -> _message_pb2.Message:
         """The result as it stands in the transcript: a message of the tool role."""
@@ -370,10 +381,11 @@ class ToolCallFinished(_message.Message):
         outcome: _message_pb2.ToolOutcome.ValueType = ...,
         position: _builtins.int = ...,
         message: _message_pb2.Message | None = ...,
+        node: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "name", b"name", "outcome", b"outcome", "position", b"position", "tool_call_id", b"tool_call_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "name", b"name", "node", b"node", "outcome", b"outcome", "position", b"position", "tool_call_id", b"tool_call_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -413,6 +425,7 @@ class CheckpointWritten(_message.Message):
     PARENT_VERSION_FIELD_NUMBER: _builtins.int
     MESSAGES_FIELD_NUMBER: _builtins.int
     DELETED_MESSAGE_IDS_FIELD_NUMBER: _builtins.int
+    NODE_MESSAGES_FIELD_NUMBER: _builtins.int
     parent_version: _builtins.int
     """The version that it continues; 0 for none. Where that is not the version before, the thread was rewound: drop what came after it."""
     @_builtins.property
@@ -429,6 +442,12 @@ class CheckpointWritten(_message.Message):
     def deleted_message_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The messages that DeleteMessage deleted: drop them. In what is read of the log afterwards they are not there."""
 
+    @_builtins.property
+    def node_messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___NodeMessage]:
+        """What agents inside the nodes of a workflow said, as this write recorded it; their results are in ToolCallFinished. These messages are
+        in no transcript: what is kept of such a conversation is in the state. Their ids, and those of their calls, are unique in the thread.
+        """
+
     def __init__(
         self,
         *,
@@ -436,14 +455,43 @@ class CheckpointWritten(_message.Message):
         parent_version: _builtins.int = ...,
         messages: _abc.Iterable[_message_pb2.Message] | None = ...,
         deleted_message_ids: _abc.Iterable[_builtins.str] | None = ...,
+        node_messages: _abc.Iterable[Global___NodeMessage] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint", "deleted_message_ids", b"deleted_message_ids", "messages", b"messages", "parent_version", b"parent_version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkpoint", b"checkpoint", "deleted_message_ids", b"deleted_message_ids", "messages", b"messages", "node_messages", b"node_messages", "parent_version", b"parent_version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CheckpointWritten: _TypeAlias = CheckpointWritten  # noqa: Y015
+
+@_typing.final
+class NodeMessage(_message.Message):
+    """A message of a conversation inside a node."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NODE_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    node: _builtins.str
+    """The node's path, as in ToolCallStarted."""
+    @_builtins.property
+    def message(self) -> _message_pb2.Message:
+        """The message. Its deltas came under its id; the ids of its calls are those that ToolCallStarted, ToolCallFinished and approvals name."""
+
+    def __init__(
+        self,
+        *,
+        node: _builtins.str = ...,
+        message: _message_pb2.Message | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "node", b"node"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___NodeMessage: _TypeAlias = NodeMessage  # noqa: Y015
 
 @_typing.final
 class StateReturned(_message.Message):

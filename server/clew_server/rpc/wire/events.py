@@ -105,7 +105,8 @@ def _discarded(payload: events.MessageDiscarded) -> pb.MessageDiscarded:
 
 def _call_started(payload: events.ToolCallStarted) -> pb.ToolCallStarted:
     call = payload.call
-    return pb.ToolCallStarted(tool_call=message_pb2.ToolCall(id=call.id, name=call.name, arguments_json=call.args))
+    wire = message_pb2.ToolCall(id=call.id, name=call.name, arguments_json=call.args)
+    return pb.ToolCallStarted(tool_call=wire, node=payload.node)
 
 
 def _call_finished(payload: events.ToolCallFinished) -> pb.ToolCallFinished:
@@ -115,6 +116,7 @@ def _call_finished(payload: events.ToolCallFinished) -> pb.ToolCallFinished:
         outcome=message_pb2.ToolOutcome.Value(enum_name("TOOL_OUTCOME", payload.outcome)),
         position=payload.message.position,
         message=to_message(payload.message),
+        node=payload.node,
     )
 
 
@@ -130,6 +132,9 @@ def _written(payload: events.CheckpointWritten) -> pb.CheckpointWritten:
         parent_version=payload.checkpoint.parent_version,
         messages=[to_message(message) for message in payload.messages if edited or not message.tool_results],
         deleted_message_ids=payload.deleted_message_ids,
+        node_messages=[
+            pb.NodeMessage(node=each.node, message=to_message(each.message)) for each in payload.node_messages
+        ],
     )
 
 
