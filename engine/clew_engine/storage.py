@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from typing import Any, Self, TypeVar
 
 from clew_engine.approval_feed import ApprovalFeed
-from clew_engine.blocking import blocking
 from clew_engine.arrivals import Arrivals
+from clew_engine.blocking import blocking
 from clew_engine.cache import Cache
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
 from clew_engine.errors import ArgumentInvalidError, StreamCutError, expect_version
