@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from clew_engine.approvals import Approval, Question, view_approval
+from clew_engine.approvals import Approval, ApprovalKind, Question, view_approval
 from clew_engine.checkpoints import Failure, decode_body
 from clew_engine.drafts import Draft
 from clew_engine.log_events import view_message
@@ -84,11 +84,19 @@ async def _questions(
         log = await storage.backend.threads.read_log(key, uid, after_version=target.version - 1, limit=1, max_bytes=1)
         records = [record for entry in log for record in entry.approvals]
     if records:
-        return tuple(_anew(storage, view_approval(record)) for record in records)
+        asked = map(view_approval, records)
+        return tuple(_anew(storage, approval) for approval in asked if _is_there(approval, transcript))
     # Its line was copied, and what was asked there is the other thread's.
     ttl = program.approval_ttl_s
     until = None if ttl is None else storage.now_ms() + int(ttl * 1000)
     return tuple(replace(question, expires_at_ms=until) for question in program.questions(body.next, transcript))
+
+
+def _is_there(asked: Approval, transcript: Transcript) -> bool:
+    """Whether what was asked about still is: the message with the call may have been deleted. What a workflow asks is in no message, and its name has a `/`."""
+    if asked.kind is ApprovalKind.PAUSE or "/" in asked.subject:
+        return True
+    return any(call.id == asked.subject for message in transcript.before(None) for call in message.tool_calls)
 
 
 def _anew(storage: Storage, asked: Approval) -> Question:

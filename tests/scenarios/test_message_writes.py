@@ -329,6 +329,17 @@ async def test_a_message_that_approvals_are_about_is_not_deleted(world: World) -
     assert (await thread.decide({at.approval: True})).text == "ok"
 
 
+async def test_a_rewind_to_where_a_deleted_call_was_asked_about_asks_nobody(world: World) -> None:
+    at = await standing(world, "suspended")
+    thread = at.thread
+    await thread.decide({at.approval: True})
+    (_, asked, *_) = await thread.messages()
+    await thread.delete_message(asked["id"])
+    written = await thread.rewind(at.checkpoint)
+    assert (written["status"], written["failure_code"], await thread.approvals()) == ("failed", "rewound", [])
+    assert (await thread.retry()).text == "ok"
+
+
 @pytest.mark.parametrize("change", ["append", "update", "delete"])
 async def test_text_of_a_cancelled_run_is_an_ordinary_message_once_it_was_dealt_with(world: World, change: str) -> None:
     gate = Gate()
