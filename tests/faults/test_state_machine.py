@@ -28,6 +28,8 @@ PLANS = ("", "|fetch", "|guarded", "|fetch guarded", "|guarded guarded|fetch", "
 names = st.sampled_from(IDS)
 # Mostly what is right, sometimes nothing, sometimes what is wrong.
 expectations = st.sampled_from((None, None, 0, 0, 0, 1, -1))
+keys = st.sets(st.sampled_from("abc"))
+states = st.dictionaries(st.sampled_from("abc"), st.integers(0, 9))
 
 
 class BreakableModel(PlanModel):
@@ -70,6 +72,7 @@ class Threads(RuleBasedStateMachine):
         self._models = {name: ModelThread() for name in IDS}
         self._numbers = 0
         self._sent: list[tuple[str, str, str, list[Any]]] = []
+        self._written: list[tuple[str, dict[str, int], str, Any]] = []
 
     def teardown(self) -> None:
         self._do(self._world.close())
@@ -101,6 +104,8 @@ class Threads(RuleBasedStateMachine):
         assert code in codes, f"{code or reply} where the model says {codes}"
         if isinstance(expected, bool):
             assert reply is expected
+        elif isinstance(expected, int):
+            assert len(reply) == expected
         self._compare(name)
         return reply
 
@@ -120,6 +125,8 @@ class Threads(RuleBasedStateMachine):
         messages = [_heard(message) for message in self._do(thread.messages())]
         top = model.top
         assert messages == [(each.role, each.text, each.outcome) for each in (top.said if top else ())]
+        if top is not None:
+            assert self._do(thread.state()) == top.state
         waiting = [each for each in self._do(thread.approvals()) if each["state"] == "pending"]
         assert len(waiting) == (len(top.waiting) if top and top.status == "suspended" else 0)
         if model.there:
@@ -199,9 +206,82 @@ class Threads(RuleBasedStateMachine):
         called = self._fresh("name")
         self._both(name, self._threads[name].update(name=called), lambda: self._models[name].update(called))
 
+    @rule(name=names, values=states, remove=keys, replace=st.booleans(), force=st.booleans(), off=expectations)
+    def update_state(
+        self, name: str, values: dict[str, int], remove: set[str], replace: bool, force: bool, off: int | None
+    ) -> None:
+        removed = set() if replace else remove - values.keys()
+        request, expected = self._fresh("request"), self._expected(name, off)
+        work = self._threads[name].update_state(
+            values,
+            remove_keys=sorted(removed),
+            replace=replace,
+            force=force,
+            request_id=request,
+            expected_version=expected,
+        )
+        written = self._both(
+            name,
+            work,
+            lambda: self._models[name].update_state(values, removed, expected, replace=replace, force=force),
+        )
+        if written is not None and not (removed or replace or force) and expected is None:
+            self._written.append((name, values, request, written))
+
+    @precondition(lambda self: self._written)
+    @rule(data=st.data())
+    def update_state_again(self, data: st.DataObject) -> None:
+        name, values, request, written = data.draw(st.sampled_from(self._written))
+        assert self._both(name, self._threads[name].update_state(values, request_id=request), lambda: None) == written
+
+    @rule(name=names, force=st.booleans(), off=expectations)
+    def clear_state(self, name: str, force: bool, off: int | None) -> None:
+        expected = self._expected(name, off)
+        work = self._threads[name].clear_state(force=force, expected_version=expected)
+        self._both(name, work, lambda: self._models[name].clear_state(expected, force=force))
+
+    @rule(
+        name=names,
+        said=st.lists(
+            st.tuples(st.sampled_from(("user", "assistant", "system")), st.sampled_from(PLANS)), min_size=1, max_size=3
+        ),
+        force=st.booleans(),
+        off=expectations,
+    )
+    def append_messages(self, name: str, said: list[tuple[str, str]], force: bool, off: int | None) -> None:
+        messages = [(role, self._fresh("added") + plan) for role, plan in said]
+        expected = self._expected(name, off)
+        given = [{"role": role, "content": text} for role, text in messages]
+        work = self._threads[name].append_messages(given, force=force, expected_version=expected)
+        self._both(name, work, lambda: self._models[name].append_messages(messages, expected, force=force))
+
+    @rule(name=names, data=st.data(), plan=st.sampled_from(PLANS), force=st.booleans(), off=expectations)
+    def update_message(self, name: str, data: st.DataObject, plan: str, force: bool, off: int | None) -> None:
+        index, message_id = self._some_message(name, data)
+        text, expected = self._fresh("edited") + plan, self._expected(name, off)
+        work = self._threads[name].update_message(message_id, text, force=force, expected_version=expected)
+        self._both(name, work, lambda: self._models[name].update_message(index, text, expected, force=force))
+
+    @rule(name=names, data=st.data(), force=st.booleans(), off=expectations)
+    def delete_message(self, name: str, data: st.DataObject, force: bool, off: int | None) -> None:
+        index, message_id = self._some_message(name, data)
+        expected = self._expected(name, off)
+        work = self._threads[name].delete_message(message_id, force=force, expected_version=expected)
+        gone = self._both(name, work, lambda: self._models[name].delete_message(index, expected, force=force))
+        if gone is not None:
+            # What is erased is erased from the log, too: an earlier turn is not told again as it was.
+            self._sent = [each for each in self._sent if each[0] != name]
+
+    def _some_message(self, name: str, data: st.DataObject) -> tuple[int | None, str]:
+        """A message of the thread by its number in the transcript and its id, or one that is not there."""
+        ids = [message["id"] for message in self._do(self._threads[name].messages())]
+        index = data.draw(st.sampled_from((None, *range(len(ids)))))
+        return index, "m0.0" if index is None else ids[index]
+
     @rule(name=names)
     def delete(self, name: str) -> None:
         self._sent = [each for each in self._sent if each[0] != name]
+        self._written = [each for each in self._written if each[0] != name]
         self._both(name, self._threads[name].delete(), self._models[name].delete)
 
     @rule()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 Status = Literal["in_progress", "suspended", "completed", "failed"]
 GATED = frozenset({"guarded"})
@@ -12,20 +12,27 @@ GATED = frozenset({"guarded"})
 
 @dataclass(frozen=True)
 class Said:
-    """A message: who, what, and of a tool's result its outcome. `place` is its position in the transcript."""
+    """A message: who, what, and of a tool's result its outcome. `place` is its position in the transcript, `number` stays with it when it is edited.
+
+    `asked` is how many calls it asks for; of a result `of` is the number of the message that asked.
+    """
 
     place: int
     role: str
     text: str
+    number: int
     outcome: str = ""
+    asked: int = 0
+    of: int = 0
 
 
 @dataclass(frozen=True)
 class Open:
-    """A call without an outcome, and what a person said of it."""
+    """A call without an outcome, and what a person said of it. `of` is the number of the message that asked for it."""
 
     place: int
     tool: str
+    of: int
     answer: bool | None = None
 
 
@@ -43,6 +50,7 @@ class Mark:
     calls: tuple[Open, ...] | None = None
     waiting: tuple[int, ...] = ()
     next_place: int = 0
+    state: Mapping[str, int] = field(default_factory=dict)
 
 
 class Refusal(Exception):  # noqa: N818 - as the engine's errors are named by their codes
@@ -61,6 +69,7 @@ class ModelThread:
     name: str = ""
     marks: dict[int, Mark] = field(default_factory=dict)
     head: int = 0
+    numbers: int = 0
 
     @property
     def top(self) -> Mark | None:
@@ -83,8 +92,8 @@ class ModelThread:
             raise Refusal("thread_suspended")
         said, place = (top.said, top.next_place) if top else ((), 0)
         if top is not None and top.status == "failed":
-            said += tuple(Said(call.place, "tool", CLOSED, "cancelled") for call in top.calls or ())
-        said += (Said(place, "user", text),)
+            said += tuple(self._result(call, CLOSED, "cancelled") for call in top.calls or ())
+        said += (self._said(place, "user", text),)
         self.there = True
         self._put("input", "in_progress", said=said, calls=None, next_place=place + 1, new_run=True)
         self._go(broken)
@@ -132,10 +141,59 @@ class ModelThread:
             raise Refusal("thread_not_found")
         if target.there:
             raise Refusal("version_conflict")
-        target.there, target.name = True, self.name
+        target.there, target.name, target.numbers = True, self.name, self.numbers
         target.marks = {mark.version: mark for mark in self.line()}
         target.head = self.head
         target._fork(self.top, self.head + 1)
+
+    def update_state(
+        self, values: Mapping[str, int], remove: Collection[str], expected: int | None, *, replace: bool, force: bool
+    ) -> None:
+        """Values merged into the state, or in its place."""
+        self._expect(expected)
+        self._writable(force)
+        kept = {} if replace or self.top is None else self.top.state
+        self._write(state={name: value for name, value in kept.items() if name not in remove} | dict(values))
+
+    def clear_state(self, expected: int | None, *, force: bool) -> None:
+        """No values any more."""
+        self._expect(expected)
+        self._writable(force)
+        self._found()
+        self._write(state={})
+
+    def append_messages(self, messages: Sequence[tuple[str, str]], expected: int | None, *, force: bool) -> None:
+        """Messages at the end, each a role and a text."""
+        self._expect(expected)
+        self._writable(force)
+        place = self.top.next_place if self.top else 0
+        added = tuple(self._said(place + index, *message) for index, message in enumerate(messages))
+        said = (*self.top.said, *added) if self.top else added
+        self._write(said=said, next_place=place + len(added))
+
+    def update_message(self, index: int | None, text: str, expected: int | None, *, force: bool) -> None:
+        """A message says something else from here on; None is one that is not there."""
+        self._expect(expected)
+        before, message = self._message(index, force)
+        self._write(said=tuple(replace(each, text=text) if each is message else each for each in before.said))
+
+    def delete_message(self, index: int | None, expected: int | None, *, force: bool) -> int:
+        """A message is in no version any more, and with it the results of its calls; how many messages went."""
+        self._expect(expected)
+        before, message = self._message(index, force)
+        if message.role == "tool":
+            raise Refusal("argument_invalid")
+        results = [each for each in before.said if each.of == message.number]
+        if len(results) < message.asked:
+            if before.status == "suspended":
+                raise Refusal("thread_suspended")
+            # The run goes on as a turn begins.
+            self._write(calls=None)
+        else:
+            self._write()
+        gone = {message.number, *(each.number for each in results)}
+        self.marks = {version: _without(mark, gone) for version, mark in self.marks.items()}
+        return len(gone)
 
     def update(self, name: str) -> None:
         """A name; the thread is made where there is none."""
@@ -151,10 +209,46 @@ class ModelThread:
         if version is not None and version != self.head:
             raise Refusal("version_conflict")
 
+    def _writable(self, force: bool) -> None:
+        if self.top is not None and self.top.status == "suspended" and not force:
+            raise Refusal("thread_suspended")
+
+    def _found(self) -> None:
+        if not self.there:
+            raise Refusal("thread_not_found")
+
+    def _message(self, index: int | None, force: bool) -> tuple[Mark, Said]:
+        self._writable(force)
+        self._found()
+        if self.top is None or index is None:
+            raise Refusal("message_not_found")
+        return self.top, self.top.said[index]
+
+    def _write(self, **changes: Any) -> None:
+        """A checkpoint that keeps how the thread stands; the first of a thread is at rest."""
+        top = self.top
+        self.there = True
+        self._put("update", top.status if top else "completed", new_run=top is None, **changes)
+
+    def _said(self, place: int, role: str, text: str, **more: Any) -> Said:
+        self.numbers += 1
+        return Said(place, role, text, self.numbers, **more)
+
+    def _result(self, call: Open, text: str, outcome: str) -> Said:
+        return self._said(call.place, "tool", text, outcome=outcome, of=call.of)
+
     def _fork(self, target: Mark, version: int) -> None:
-        status: Status = "failed" if target.status == "in_progress" else target.status
+        # What asked about calls that were deleted since has nothing to ask any more.
+        lost = target.status == "in_progress" or (target.status == "suspended" and target.calls is None)
         mark = replace(
-            target, version=version, parent=target.version, status=status, source="fork", run=version, attempt=1
+            target,
+            version=version,
+            parent=target.version,
+            status="failed" if lost else target.status,
+            source="fork",
+            run=version,
+            attempt=1,
+            waiting=() if lost else target.waiting,
         )
         self.marks[version], self.head = mark, version
 
@@ -167,6 +261,7 @@ class ModelThread:
         calls: tuple[Open, ...] | None | Literal["same"] = "same",
         waiting: tuple[int, ...] | None = None,
         next_place: int | None = None,
+        state: Mapping[str, int] | None = None,
         new_run: bool = False,
         attempt: int = 0,
     ) -> None:
@@ -185,6 +280,7 @@ class ModelThread:
             calls=calls if calls != "same" else before.calls if before else None,
             waiting=waiting if waiting is not None else before.waiting if before else (),
             next_place=next_place if next_place is not None else before.next_place if before else 0,
+            state=state if state is not None else before.state if before else {},
         )
         self.head = version
 
@@ -199,18 +295,20 @@ class ModelThread:
         if broken:
             self._put("failure", "failed")
             return
+        # The newest thing that a user said; the users' messages may all have been deleted.
         users = [index for index, each in enumerate(top.said) if each.role == "user"]
-        text, step = top.said[users[-1]].text, sum(each.role == "assistant" for each in top.said[users[-1] :])
+        text = top.said[users[-1]].text if users else ""
+        step = sum(each.role == "assistant" for each in top.said[users[-1] if users else 0 :])
         tag, *steps = text.split("|")
         tools = steps[step].split() if step < len(steps) else []
         place = top.next_place
         if not tools:
-            said = (*top.said, Said(place, "assistant", f"done {tag}"))
+            said = (*top.said, self._said(place, "assistant", f"done {tag}"))
             self._put("step", "completed", said=said, next_place=place + 1)
             return
-        said = (*top.said, Said(place, "assistant", f"step {step} of {tag}"))
-        calls = tuple(Open(place + 1 + number, tool) for number, tool in enumerate(tools))
-        self._put("step", "in_progress", said=said, calls=calls, next_place=place + 1 + len(tools))
+        asking = self._said(place, "assistant", f"step {step} of {tag}", asked=len(tools))
+        calls = tuple(Open(place + 1 + number, tool, asking.number) for number, tool in enumerate(tools))
+        self._put("step", "in_progress", said=(*top.said, asking), calls=calls, next_place=place + 1 + len(tools))
 
     def _run(self, top: Mark, calls: tuple[Open, ...]) -> None:
         rejected = [call for call in calls if call.answer is False]
@@ -218,11 +316,17 @@ class ModelThread:
         said, left = top.said, list(calls)
         for call in (*rejected, *ready):
             outcome, text = ("rejected", REJECTED) if call.answer is False else ("done", f"{call.tool} done")
-            said += (Said(call.place, "tool", text, outcome),)
+            said += (self._result(call, text, outcome),)
             left.remove(call)
             self._put("step", "in_progress", said=said, calls=tuple(left) or None)
         if left:
             self._put("suspend", "suspended", waiting=tuple(call.place for call in left))
+
+
+def _without(mark: Mark, gone: Collection[int]) -> Mark:
+    """A checkpoint as it is once these messages are erased."""
+    calls = tuple(call for call in mark.calls or () if call.of not in gone) or None
+    return replace(mark, said=tuple(each for each in mark.said if each.number not in gone), calls=calls)
 
 
 REJECTED = "a person rejected this call"
