@@ -24,7 +24,7 @@ from clew_engine.tools import Tool, ToolArgumentError
 from clew_engine.transcripts import Transcript
 from clew_engine.typed_state import StateCheck
 from clew_engine.user_messages import check_message
-from clew_storage import Source, StateChange, Status
+from clew_storage import CheckpointRecord, Source, StateChange, Status, ThreadKey
 from clew_storage.state_changes import apply
 
 if TYPE_CHECKING:
@@ -152,6 +152,9 @@ class AgentProgram:
             return frozenset()
         calls = (call for _, call in transcript.open_calls())
         return frozenset(call.id for call in calls if call.name in self.tools and self.tools[call.name].once)
+
+    async def check_recorded(self, storage: Storage, key: ThreadKey, head: CheckpointRecord) -> None:
+        """What an agent records are messages, and those have no places in its code."""
 
     async def close(self) -> None:
         """Close the model's connections."""

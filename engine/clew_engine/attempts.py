@@ -21,7 +21,7 @@ from clew_engine.requests import RequestLog
 from clew_engine.runs import Run
 from clew_engine.streams import Batches, EventStream, attempt_batches, leave_run
 from clew_engine.watch import watch_batches
-from clew_storage import Grant, Head, LeaseLost, ThreadInfo, ThreadKey
+from clew_storage import Grant, Head, LeaseLost, Source, ThreadInfo, ThreadKey
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
@@ -180,6 +180,8 @@ class Attempt:
             await self._look(thread)
         await thread.load()
         opening = self._opening(thread)
+        if opening.draft.source is not Source.INPUT and thread.head is not None:
+            await opening.program.check_recorded(storage, self._key, thread.head)
         self._uid = thread.uid
         self._reader = storage.hub.subscribe(self._key, thread.uid)
         self._reader.start_at(thread.version)

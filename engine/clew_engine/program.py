@@ -11,7 +11,7 @@ from clew_engine.checkpoints import Call, Memo
 from clew_engine.messages import Part
 from clew_engine.options import Limits
 from clew_engine.transcripts import Transcript
-from clew_storage import StateChange
+from clew_storage import CheckpointRecord, StateChange, ThreadKey
 
 if TYPE_CHECKING:
     from clew_engine.open_threads import OpenThread
@@ -122,6 +122,10 @@ class Program(Protocol):
 
         `started` are ids of calls, and of a workflow's steps as `step_id` makes them.
         """
+        ...
+
+    async def check_recorded(self, storage: Storage, key: ThreadKey, head: CheckpointRecord) -> None:
+        """Before an attempt goes on from a head: raises ResumeInvalidError where what was done in its step has no place in this version."""
         ...
 
     async def close(self) -> None:

@@ -122,7 +122,7 @@ async def test_an_agents_run_gives_its_text_its_message_and_what_was_said_on_the
 
     agent = Agent(
         "desk",
-        model=OfflineModel([after("price").say("It is {{result}}."), otherwise.call("price", item="lamp")]),
+        model=OfflineModel([after("price").say("It is {result}."), otherwise.call("price", item="lamp")]),
         tools=[price],
         storage=storage,
     )
@@ -131,6 +131,7 @@ async def test_an_agents_run_gives_its_text_its_message_and_what_was_said_on_the
         assert (reply.status, reply.thread_id, reply.snapshot) == ("completed", "", b"")
         assert reply.message is not None
         assert reply.message["content"][0]["text"] == reply.text == (await agent.run("how much?")).text
+        assert reply.text == "It is lamp: 40."
         seen: list[Any] = [event.payload async for event in client.app("desk").stream("how much?", mood="good")]
         said = [message for each in seen if isinstance(each, clew.CheckpointWritten) for message in each.messages]
         assert [message["role"] for message in said] == ["user", "assistant", "assistant"]

@@ -64,6 +64,10 @@ class Memos:
         """All that was recorded, as a checkpoint keeps it."""
         return tuple((node, key, value.decode()) for (node, key), value in self._found.items())
 
+    def places(self) -> set[str]:
+        """The nodes that anything was recorded or begun of."""
+        return {node for node, _ in (*self._found, *self._started)}
+
     def returned(self) -> Mapping[str, bytes]:
         """What the nodes that are done returned."""
         return {node: value for (node, key), value in self._found.items() if key == RETURNED}

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from clew_engine.approvals import Approval, ApprovalKind, Choice, Decision, Question
-from clew_engine.checkpoints import Call, Failure
+from clew_engine.calls import GIVEN
+from clew_engine.checkpoints import Call, Failure, decode_body
 from clew_engine.drafts import Draft
 from clew_engine.errors import ArgumentInvalidError, ClewError, ResumeInvalidError
 from clew_engine.json_text import parse_strict
@@ -21,9 +22,10 @@ from clew_engine.transcripts import Transcript
 from clew_engine.workflows import continuations
 from clew_engine.workflows.agent_nodes import usage_in
 from clew_engine.workflows.branches import chosen_after
-from clew_engine.workflows.continuations import ARRIVED, STARTED, nodes_of, static_pause
+from clew_engine.workflows.continuations import ANSWERS, ARRIVED, ASKED, STARTED, nodes_of, static_pause
 from clew_engine.workflows.declared import DeclaredKeys
 from clew_engine.workflows.graph import START, Graph, join_names
+from clew_engine.workflows.inner_places import lost_places
 from clew_engine.workflows.memos import Memos, read_memos
 from clew_engine.workflows.node_writes import write_as_node
 from clew_engine.workflows.reducers import Merged, MergeError
@@ -145,6 +147,22 @@ class WorkflowProgram:
     async def memos(self, storage: Storage, key: ThreadKey, head: CheckpointRecord) -> Memos:
         """What was done within the step at a thread's head, by the names that the nodes have now."""
         return await read_memos(storage, key, head, self.upgrades.node_name)
+
+    async def check_recorded(self, storage: Storage, key: ThreadKey, head: CheckpointRecord) -> None:
+        """See the protocol: nodes of workflows inside that this version does not have are named."""
+        memos = await self.memos(storage, key, head)
+        continuation = decode_body(head.body).next
+        asked = [row["subject"] for row in continuation.get(ASKED, ())]
+        asked += [*continuation.get(ANSWERS, ()), *continuation.get(GIVEN, ())]
+        now = [self.upgrades.node_name(continuation, subject) for subject in asked]
+        lost = lost_places(self.nodes, sorted(memos.places()), now)
+        if lost:
+            raise ResumeInvalidError(
+                f"the run is in the middle of {', '.join(map(repr, lost))}, which workflow {self.name!r} does not have (any more); "
+                f"serve a version that has it or a migration that renames it (nodes={{{lost[0]!r}: …}}), or cancel the run",
+                nodes=",".join(lost),
+                thread_id=key.thread_id,
+            )
 
     async def close(self) -> None:
         """What its agents' models, and those of workflows inside, hold open."""

@@ -13,6 +13,7 @@ from clew_engine.json_text import encode, parse_stored
 from clew_engine.state import encode_values
 from clew_engine.workflows.continuations import ANSWERS, ARRIVED, ASKED, PASSED, SCHEMA, STARTED, nodes_of
 from clew_engine.workflows.graph import join_key, join_names
+from clew_engine.workflows.inner_places import INSIDE
 from clew_storage import StateChange
 
 ChangeState = Callable[[dict[str, Any]], Mapping[str, Any]]
@@ -20,7 +21,11 @@ ChangeState = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """From one version of a workflow to the next. `state` is given the state as a dict and returns it as it is to be; `nodes` are new names by old."""
+    """From one version of a workflow to the next.
+
+    `state` is given the state as a dict and returns it as it is to be. `nodes` are new names by old; a node of a workflow inside is named by its old path
+    (`{"describe/writer": "author"}`).
+    """
 
     state: ChangeState | None = None
     nodes: Mapping[str, str] = field(default_factory=dict)
@@ -42,6 +47,9 @@ class Upgrades:
                 raise ArgumentInvalidError(
                     "workflow.migrate", f"a migration from {known} leads nowhere: this is version {self.version}"
                 )
+            for new in self.migrations[known].nodes.values():
+                if "/" in new:
+                    raise ArgumentInvalidError("workflow.migrate", f"{new!r} is a path; a new name is the node's alone")
 
     def stamped(self, continuation: Mapping[str, Any]) -> dict[str, Any]:
         """A continuation of this version."""
@@ -144,5 +152,11 @@ def _subject(subject: str, names: Mapping[str, str]) -> str:
 
 def _place(place: str, names: Mapping[str, str]) -> str:
     end = min((found for mark in "/:" if (found := place.find(mark)) >= 0), default=len(place))
-    name = place[:end]
-    return names.get(name, name) + place[end:]
+    path = place[:end]
+    made = names.get(path, path)
+    while inside := INSIDE.match(place, end):
+        number, mark, name = inside.groups()
+        path = f"{path}/{name}"
+        made += f"/{number}{mark}{names.get(path, name)}"
+        end = inside.end()
+    return made + place[end:]
