@@ -110,8 +110,9 @@ class EditHandle(Handle):
     ) -> list[str]:
         """Adds messages at the end, all or none, and gives their ids. No run begins; makes the thread where there is none.
 
-        A message is a dict of `role` (user, assistant or system) and `content` (a text or parts), with an `id` and `metadata` of its own if need be;
-        `metadata` here is that of the messages without.
+        A message is a dict of `role` (user, assistant, system or tool) and `content` (a text or parts), with an `id` and `metadata` of its own if need be;
+        `metadata` here is that of the messages without. What asks for tool calls is followed by the result of each, a message of the role tool; the calls
+        get ids of the thread's own.
         """
         given = [_new_message(message, metadata, f"messages[{index}]") for index, message in enumerate(messages)]
         force = options.get("force", False)

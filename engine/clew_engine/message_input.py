@@ -7,7 +7,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from clew_engine.errors import ArgumentInvalidError
-from clew_engine.messages import MEDIA_KINDS, DataPart, MediaPart, Part, TextPart, content_of
+from clew_engine.messages import (
+    MEDIA_KINDS,
+    DataPart,
+    MediaPart,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    content_of,
+)
 from clew_engine.state import encoded_value
 
 Input = str | Part | Iterable[Part | Mapping[str, Any]]
@@ -34,9 +43,32 @@ def _part(part: Any, field: str) -> Any:
             return DataPart(encoded_value(part["data"], f"{field}.data_json"), part_id=part.get("part_id"))
         if kind in MEDIA_KINDS:
             return _media(kind, part)
+        if kind == "tool_call":
+            args = part.get("args", {})
+            return ToolCallPart(part["id"], part["name"], args if isinstance(args, str) else _json(args, field))
+        if kind == "tool_result":
+            return _result(part, field)
     except (KeyError, TypeError, ValueError) as error:
         raise ArgumentInvalidError(field, f"{kind} part: {error}") from None
     raise ArgumentInvalidError(field, f"a part to send is text, data, {', '.join(sorted(MEDIA_KINDS))}, not {kind!r}")
+
+
+def _result(part: Mapping[str, Any], field: str) -> ToolResultPart:
+    """Of `is_error` and `outcome` one is enough."""
+    content = part.get("content", ())
+    outcome: Any = part.get("outcome") or ("failed" if part.get("is_error") else "done")
+    return ToolResultPart(
+        part["tool_call_id"],
+        part.get("name", ""),
+        (TextPart(content),) if isinstance(content, str) else tuple(_part(each, field) for each in content),
+        encoded_value(part["structured"], f"{field}.structured") if "structured" in part else None,
+        is_error=outcome != "done",
+        outcome=outcome,
+    )
+
+
+def _json(value: Any, field: str) -> str:
+    return encoded_value(value, f"{field}.args").decode()
 
 
 def _media(kind: Any, part: Mapping[str, Any]) -> MediaPart:

@@ -185,8 +185,14 @@ BAD: dict[str, dict[str, list[Any]]] = {
     "AppendMessagesRequest": {"messages": [[], [NEW] * 501]},
     "NewMessage": {
         "id": [*BAD_IDS, "m1.0", "m007.00"],
-        "role": ["ROLE_UNSPECIFIED", "ROLE_TOOL"],
-        "content": [[], [{}], [{"reasoning": {"reasoning": "hm"}}]],
+        "role": ["ROLE_UNSPECIFIED"],
+        "content": [
+            [],
+            [{}],
+            [{"reasoning": {"reasoning": "hm"}}],
+            [{"tool_call": {"id": "a"}}],
+            [{"tool_result": {"tool_call_id": "a"}}],
+        ],
         "metadata_json": BAD_METADATA,
     },
     "UpdateMessageRequest": {

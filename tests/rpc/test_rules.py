@@ -93,7 +93,7 @@ def requested_messages() -> Iterator[Descriptor]:
         waiting += [field.message_type for field in message.fields if field.message_type is not None]
 
 
-# Parts of these kinds are refused whole, so what is in them is not looked at.
+# Thoughts are refused whole; calls and results only AppendMessages takes, and what they may hold is a rule of the engine's.
 NEVER_SENT = {"clew.v1.ReasoningPart", "clew.v1.ToolCall", "clew.v1.ToolResult"}
 
 

@@ -11,7 +11,7 @@ from clew.errors import ArgumentInvalidError
 from clew.json_text import decode_json, encode_json
 from clew.usage import Usage
 from clew.v1 import message_pb2 as pb
-from clew.words import ms_of, word_of
+from clew.words import ms_of, number_of, word_of
 
 Message = dict[str, Any]
 Part = dict[str, Any]
@@ -142,6 +142,10 @@ def _wire_part(part: Mapping[str, Any], field: str) -> pb.Part:
             wire.data_json = encode_json(part["data"], f"{field}.data_json")
         elif kind in _MEDIA:
             getattr(wire, str(kind)).CopyFrom(_wire_media(part))
+        elif kind == "tool_call":
+            wire.tool_call.CopyFrom(_wire_call(part, field))
+        elif kind == "tool_result":
+            wire.tool_result.CopyFrom(_wire_result(part, field))
         else:
             raise ArgumentInvalidError(
                 f"{field}: a part to send is text, data, {', '.join(_MEDIA)}, not {kind!r}", metadata={"field": field}
@@ -149,6 +153,27 @@ def _wire_part(part: Mapping[str, Any], field: str) -> pb.Part:
     except (KeyError, TypeError, ValueError) as error:
         raise ArgumentInvalidError(f"{field}: {kind} part: {error}", metadata={"field": field}) from None
     return wire
+
+
+def _wire_call(part: Mapping[str, Any], field: str) -> pb.ToolCall:
+    args = part.get("args", {})
+    text = args if isinstance(args, str) else encode_json(args, f"{field}.args")
+    return pb.ToolCall(id=part["id"], name=part["name"], arguments_json=text)
+
+
+def _wire_result(part: Mapping[str, Any], field: str) -> pb.ToolResult:
+    """Of `is_error` and `outcome` one is enough."""
+    content = part.get("content", ())
+    outcome = part.get("outcome") or ("failed" if part.get("is_error") else "done")
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return pb.ToolResult(
+        tool_call_id=part["tool_call_id"],
+        name=part.get("name", ""),
+        content=[_wire_part(each, field) for each in parts],
+        structured_json=encode_json(part["structured"], f"{field}.structured") if "structured" in part else None,
+        is_error=outcome != "done",
+        outcome=number_of(pb.ToolOutcome, outcome, f"{field}.outcome"),
+    )
 
 
 def _wire_media(part: Mapping[str, Any]) -> pb.MediaPart:

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from clew_engine import ids
+from clew_engine.appended_calls import check_order, check_said, has_calls, placed
 from clew_engine.checkpoints import Checkpoint
 from clew_engine.drafts import Draft, DraftMessage
 from clew_engine.errors import (
     ArgumentInvalidError,
     MessageExistsError,
     MessageNotFoundError,
+    ResumeInvalidError,
     StateInvalidError,
     StateTooLargeError,
     ThreadNotFoundError,
@@ -34,8 +36,6 @@ from clew_storage import Status, ThreadKey
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
-
-_ROLES = ("system", "user", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,13 @@ async def append_messages(
             if name in taken:
                 raise MessageExistsError(key.thread_id, name)
         thread.warm()
+        if has_calls(drafts):
+            await _refuse_open_calls(thread)
         version = thread.version + 1
         made = [message.id or ids.message_id(version, number) for number, message in enumerate(messages)]
         # What was streamed before is followed by something now: a retry no longer writes over it.
-        return OutsideWrite(update_draft(thread, messages=drafts, partial=None), info, json.dumps(made).encode())
+        draft = update_draft(thread, messages=placed(drafts, version), partial=None)
+        return OutsideWrite(draft, info, json.dumps(made).encode())
 
     written, reply = await write_from_outside(
         storage, key, "append_messages", prepare, mutation=mutation, options=options
@@ -165,6 +168,19 @@ async def _message(storage: Storage, thread: OpenThread, message_id: str, *, for
     return view_message(record)
 
 
+async def _refuse_open_calls(thread: OpenThread) -> None:
+    """The newest message that asks for calls is the one whose calls a retry goes on with; another after it would leave them without an outcome."""
+    await thread.load()
+    if not thread.transcript.open_calls():
+        return
+    if thread.status is Status.SUSPENDED:
+        raise ThreadSuspendedError(thread.key.thread_id, tuple(record.id for record in thread.pending))
+    raise ResumeInvalidError(
+        f"thread {thread.key.thread_id!r} has calls without an outcome; retry its run, or send a message, and add calls then",
+        thread_id=thread.key.thread_id,
+    )
+
+
 def _draft_at(thread: OpenThread, message: Message) -> Draft:
     """The draft of a change to a message. One that a retry would have written over is what somebody wrote now, or is gone."""
     changed: dict[str, Any] = {"partial": None} if thread.body.partial == message.position else {}
@@ -188,12 +204,10 @@ def _drafts(messages: Sequence[NewMessage], limit: int) -> tuple[DraftMessage, .
     size = 0
     for index, message in enumerate(messages):
         field = f"messages[{index}]"
-        if message.role not in _ROLES:
-            raise ArgumentInvalidError(f"{field}.role", f"a caller adds messages of these roles: {', '.join(_ROLES)}")
+        check_said(message.role, message.content, field)
         if message.id and ids.check_new_message_id(message.id, f"{field}.id") in seen:
             raise ArgumentInvalidError(f"{field}.id", f"{message.id} stands twice in one call")
         seen.add(message.id)
-        check_message(message.content, f"{field}.content")
         if message.metadata:
             check_metadata(message.metadata, f"{field}.metadata_json")
         metadata = _metadata(message.metadata or b"")
@@ -203,6 +217,7 @@ def _drafts(messages: Sequence[NewMessage], limit: int) -> tuple[DraftMessage, .
         drafts.append(DraftMessage(message.role, message.content, id=message.id or None, metadata=metadata))
     if size > limit:
         raise StateTooLargeError("the messages together", size, limit)
+    check_order(drafts)
     return tuple(drafts)
 
 

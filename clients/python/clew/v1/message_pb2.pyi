@@ -175,12 +175,16 @@ class NewMessage(_message.Message):
     form `m<digits>.<digits>` is the server's (ID_INVALID). Empty: the server makes one.
     """
     role: Global___Role.ValueType
-    """Who speaks: system, user or assistant. Required."""
+    """Who speaks: system, user, assistant or tool. Required."""
     metadata_json: _builtins.str
     """A JSON object of the caller's own, up to 64 KiB, with integers up to 64 bits; empty for none."""
     @_builtins.property
     def content(self) -> _containers.RepeatedCompositeFieldContainer[Global___Part]:
-        """What is said: at least one of text, image, audio, video, document and data."""
+        """What is said: at least one of text, image, audio, video, document and data; of an assistant also tool calls, of a tool one result and
+        nothing else. The results of all calls of a message follow it, before anything else is said: a call without a result, a second one,
+        and a result without its call are refused (ARGUMENT_INVALID). Ids of calls only have to fit each other in the request: the server
+        gives them ids of its own. Of a result's `outcome` and `is_error` one is enough.
+        """
 
     def __init__(
         self,

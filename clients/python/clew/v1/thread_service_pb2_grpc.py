@@ -217,10 +217,12 @@ class ThreadServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def AppendMessages(self, request, context):
-        """Adds messages at the end of the transcript, all or none; no run begins. The model sees them from the next turn on.
+        """Adds messages at the end of the transcript, all or none; no run begins. The model sees them from the next turn on. Tool calls are
+        added with their results; on a thread whose run has calls without an outcome they are refused (THREAD_SUSPENDED, RESUME_INVALID).
 
         Refused with: THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT (also where a message has an id that is taken),
-        REQUEST_ID_REUSED, APP_NOT_FOUND, APP_MISMATCH, STATE_INVALID, STATE_TOO_LARGE, THREAD_NOT_FOUND (deleted meanwhile).
+        REQUEST_ID_REUSED, APP_NOT_FOUND, APP_MISMATCH, STATE_INVALID, STATE_TOO_LARGE, THREAD_NOT_FOUND (deleted meanwhile),
+        RESUME_INVALID (see above).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

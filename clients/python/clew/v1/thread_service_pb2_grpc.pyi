@@ -80,10 +80,12 @@ class ThreadServiceStub:
     Refused with: THREAD_NOT_FOUND, MESSAGE_NOT_FOUND.
     """
     AppendMessages: _aio.UnaryUnaryMultiCallable[_thread_service_pb2.AppendMessagesRequest, _thread_service_pb2.AppendMessagesResponse]
-    """Adds messages at the end of the transcript, all or none; no run begins. The model sees them from the next turn on.
+    """Adds messages at the end of the transcript, all or none; no run begins. The model sees them from the next turn on. Tool calls are
+    added with their results; on a thread whose run has calls without an outcome they are refused (THREAD_SUSPENDED, RESUME_INVALID).
 
     Refused with: THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT (also where a message has an id that is taken),
-    REQUEST_ID_REUSED, APP_NOT_FOUND, APP_MISMATCH, STATE_INVALID, STATE_TOO_LARGE, THREAD_NOT_FOUND (deleted meanwhile).
+    REQUEST_ID_REUSED, APP_NOT_FOUND, APP_MISMATCH, STATE_INVALID, STATE_TOO_LARGE, THREAD_NOT_FOUND (deleted meanwhile),
+    RESUME_INVALID (see above).
     """
     UpdateMessage: _aio.UnaryUnaryMultiCallable[_thread_service_pb2.UpdateMessageRequest, _thread_service_pb2.UpdateMessageResponse]
     """Changes a message in its place, under its id. The model sees it so from the next turn on; after a Rewind to before it, the
@@ -233,10 +235,12 @@ class ThreadServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _thread_service_pb2.AppendMessagesRequest,
         context: _aio.ServicerContext[_thread_service_pb2.AppendMessagesRequest, _abc.Awaitable[_thread_service_pb2.AppendMessagesResponse]],
     ) -> _abc.Awaitable[_thread_service_pb2.AppendMessagesResponse]:
-        """Adds messages at the end of the transcript, all or none; no run begins. The model sees them from the next turn on.
+        """Adds messages at the end of the transcript, all or none; no run begins. The model sees them from the next turn on. Tool calls are
+        added with their results; on a thread whose run has calls without an outcome they are refused (THREAD_SUSPENDED, RESUME_INVALID).
 
         Refused with: THREAD_BUSY, THREAD_SUSPENDED, THREAD_INTERRUPTED, VERSION_CONFLICT (also where a message has an id that is taken),
-        REQUEST_ID_REUSED, APP_NOT_FOUND, APP_MISMATCH, STATE_INVALID, STATE_TOO_LARGE, THREAD_NOT_FOUND (deleted meanwhile).
+        REQUEST_ID_REUSED, APP_NOT_FOUND, APP_MISMATCH, STATE_INVALID, STATE_TOO_LARGE, THREAD_NOT_FOUND (deleted meanwhile),
+        RESUME_INVALID (see above).
         """
 
     @_abc_1.abstractmethod

@@ -233,9 +233,9 @@ def new_message_id(value: str, field: str) -> None:
 
 
 def spoken_role(value: int, field: str) -> None:
-    """Who may be said to speak; results of tools come from runs alone."""
-    if value in (Role.ROLE_UNSPECIFIED, Role.ROLE_TOOL):
-        raise ArgumentInvalidError(field, "a caller adds messages of these roles: system, user, assistant")
+    """Who may be said to speak."""
+    if value == Role.ROLE_UNSPECIFIED:
+        raise ArgumentInvalidError(field, "a caller adds messages of these roles: system, user, assistant, tool")
 
 
 def _is_duration(value: Duration) -> bool:

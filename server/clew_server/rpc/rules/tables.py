@@ -228,14 +228,15 @@ _OTHERS: dict[str, dict[str, Rule]] = {
     "GetAppRequest": {"name": rule.required_id},
 }
 _SENDABLE = frozenset({"text", "image", "audio", "video", "document", "data_json"})
+# Of messages that a caller adds; which of them say what, and in which order, is the engine's rule.
+_ADDED = _SENDABLE | {"tool_call", "tool_result"}
 
 
 def _part(message: Any, path: str) -> None:
     kind = message.WhichOneof("kind")
-    if kind not in _SENDABLE:
-        raise ArgumentInvalidError(
-            f"{path}{kind}", f"a caller sends parts of these kinds: {', '.join(sorted(_SENDABLE))}"
-        )
+    taken = _ADDED if path.startswith("messages.") else _SENDABLE
+    if kind not in taken:
+        raise ArgumentInvalidError(f"{path}{kind}", f"a caller sends parts of these kinds: {', '.join(sorted(taken))}")
 
 
 def _send(message: Any, _: str) -> None:

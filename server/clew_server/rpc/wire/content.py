@@ -9,7 +9,18 @@ from clew.v1.run_service_pb2 import SendRequest
 from clew_engine.commands.messages import NewMessage
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.json_text import parse_strict
-from clew_engine.messages import DataPart, MediaKind, MediaPart, Part, Provider, Role, TextPart
+from clew_engine.messages import (
+    DataPart,
+    MediaKind,
+    MediaPart,
+    Outcome,
+    Part,
+    Provider,
+    Role,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from clew_server.rpc.wire.scalars import word
 
 _MEDIA: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video", "document": "document"}
@@ -31,7 +42,34 @@ def content_of(request: SendRequest) -> tuple[Part, ...]:
 def new_message_of(message: pb.NewMessage) -> NewMessage:
     """A message that a caller adds."""
     role = cast("Role", word("ROLE", pb.Role.Name(message.role)))
-    return NewMessage(role, tuple(map(part_of, message.content)), message.id, message.metadata_json.encode())
+    content = tuple(map(_written_part, message.content))
+    return NewMessage(role, content, message.id, message.metadata_json.encode())
+
+
+def _written_part(part: pb.Part) -> Part:
+    """A part of a message that a caller adds: also calls and their results."""
+    part_id, provider = part.id or None, provider_of(part.provider) if part.HasField("provider") else None
+    if part.HasField("tool_call"):
+        call = part.tool_call
+        return ToolCallPart(call.id, call.name, call.arguments_json, part_id=part_id, provider=provider)
+    if not part.HasField("tool_result"):
+        return part_of(part)
+    result = part.tool_result
+    told = cast("Outcome", word("TOOL_OUTCOME", pb.ToolOutcome.Name(result.outcome))) if result.outcome else None
+    outcome: Outcome = told or ("failed" if result.is_error else "done")
+    try:
+        return ToolResultPart(
+            result.tool_call_id,
+            result.name,
+            tuple(map(part_of, result.content)),
+            result.structured_json.encode() if result.HasField("structured_json") else None,
+            is_error=outcome != "done",
+            outcome=outcome,
+            part_id=part_id,
+            provider=provider,
+        )
+    except ValueError as error:
+        raise ArgumentInvalidError("messages.content.tool_result", str(error)) from None
 
 
 def part_of(part: pb.Part) -> Part:
