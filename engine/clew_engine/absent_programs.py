@@ -12,7 +12,7 @@ from clew_engine.messages import Part
 from clew_engine.options import NO_LIMITS, Limits
 from clew_engine.program import NodeWrite
 from clew_engine.transcripts import Transcript
-from clew_storage import StateChange
+from clew_storage import CheckpointRecord, StateChange, ThreadKey
 
 if TYPE_CHECKING:
     from clew_engine.open_threads import OpenThread
@@ -89,6 +89,10 @@ class AbsentProgram:
     def meet_started(
         self, continuation: Mapping[str, Any], transcript: Transcript, step: int, started: frozenset[str]
     ) -> Mapping[str, Any]:
+        """Not known."""
+        self._refuse()
+
+    async def check_recorded(self, storage: Storage, key: ThreadKey, head: CheckpointRecord) -> None:
         """Not known."""
         self._refuse()
 
