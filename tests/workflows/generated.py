@@ -10,7 +10,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from clew_engine import Storage
+from clew_engine.checkpoints import decode_body
 from clew_engine.state import StateView
+from clew_engine.workflows.memos import RETURNED
+from clew_engine.workflows.node_context import current
 from clew_engine.workflows.reducers import append, merge
 from clew_engine.workflows.steps import pause, step
 from clew_engine.workflows.workflow import Workflow
@@ -99,9 +102,24 @@ def _returned(node: NodePlan, total: int) -> dict[str, Any]:
 
 @dataclass
 class Effects:
-    """How often each inner step ran."""
+    """How often each inner step ran, what was recorded of steps and nodes, and what was begun although its record was durable."""
 
     ran: Counter[str] = field(default_factory=Counter)
+    recorded: set[tuple[str, str, int]] = field(default_factory=set)
+    merged_below: int = 0
+    again: list[tuple[str, str, int]] = field(default_factory=list)
+
+    def begin(self, node: str, key: str) -> None:
+        """Something begins, in the step of the run that it stands in."""
+        place = (node, key, current().step.number)
+        if place in self.recorded or (node, RETURNED, place[2]) in self.recorded or place[2] < self.merged_below:
+            self.again.append(place)
+
+    def note(self, write: Write) -> None:
+        """A write is durable."""
+        record = write.checkpoint
+        self.recorded |= {(node, key, record.step) for node, key, _ in decode_body(record.body).memos}
+        self.merged_below = max(self.merged_below, record.step)
 
 
 def workflow(plan: GraphPlan, effects: Effects) -> Workflow:
@@ -117,17 +135,20 @@ def workflow(plan: GraphPlan, effects: Effects) -> Workflow:
 
 def _function(node: NodePlan, effects: Effects) -> Callable[[StateView], Any]:
     def plain(state: StateView) -> dict[str, Any]:
+        effects.begin(node.name, RETURNED)
         answers = [pause({"number": number}) for number in range(node.pauses)]
         assert answers == list(range(node.pauses))
         return _returned(node, state.get("total") or 0)
 
     async def awaited(state: StateView) -> dict[str, Any]:
-        def effect(name: str) -> str:
+        def effect(number: int) -> str:
+            name = f"{node.name}.{number}"
+            effects.begin(node.name, f"effect#{number}")
             effects.ran[name] += 1
             return name
 
         for number in range(node.steps):
-            assert await step("effect", effect, f"{node.name}.{number}") == f"{node.name}.{number}"
+            assert await step("effect", effect, number) == f"{node.name}.{number}"
         return plain(state)
 
     return plain if node.plain else awaited
@@ -136,7 +157,8 @@ def _function(node: NodePlan, effects: Effects) -> Callable[[StateView], Any]:
 class Dying:
     """Makes appends fail: before they are written, or after, when nobody learns of it."""
 
-    def __init__(self, storage: Storage, deaths: list[tuple[int, bool]]) -> None:
+    def __init__(self, storage: Storage, effects: Effects, deaths: list[tuple[int, bool]]) -> None:
+        self._effects = effects
         self._append = storage.backend.threads.append
         self._deaths = dict(deaths)
         self.count = 0
@@ -148,6 +170,7 @@ class Dying:
         if self._deaths.get(number) is False:
             raise StorageUnavailable("died before the write")
         written = await self._append(write)
+        self._effects.note(write)
         if self._deaths.get(number) is True:
             raise StorageUnavailable("died after the write")
         return written
