@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ LIST = Path(__file__).parent.parent / "build" / "not_run.txt"
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # So it is for what a script starts in the background, and all that the tests start would have it from here: deaf to Ctrl-C.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[NOT_RUN] = set()
 
 
