@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from clew_engine.checkpoints import Start, decode_body, step_id
-from clew_storage import CheckpointRecord, Source, ThreadKey
+from clew_storage import CheckpointRecord, Head, Source, ThreadKey
+from clew_storage.lines import contains, truncate
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
@@ -21,26 +23,29 @@ async def started_after(storage: Storage, key: ThreadKey, uid: str, version: int
     return frozenset(each for at, each in starts if at > version)
 
 
-async def left_behind(
-    storage: Storage, key: ThreadKey, uid: str, base_version: int, head_version: int
-) -> tuple[Start, ...]:
+async def left_behind(storage: Storage, head: Head, base_version: int) -> tuple[Start, ...]:
     """Those that a copy of the line up to `base_version` has no rows of: they are on lines that were abandoned, or come later.
 
     A version after the base is the copy's own: what came later in the source counts as started just after the base.
     """
+    key, uid = head.thread.key, head.thread.uid
     found: list[Start] = []
-    for first, last in await _gaps(storage, key, base_version, head_version):
+    for first, last in await _gaps(storage, head, base_version):
         found += await _starts(storage, key, uid, first - 1, last)
     return tuple(sorted({(min(at, base_version + 1), each) for at, each in found}))
 
 
-async def _gaps(storage: Storage, key: ThreadKey, base_version: int, head_version: int) -> list[tuple[int, int]]:
+async def _gaps(storage: Storage, head: Head, base_version: int) -> list[tuple[int, int]]:
     """The stretches of versions that are not on the line up to the base, first and last of each."""
-    gaps = [(base_version + 1, head_version)] if head_version > base_version else []
+    newest = head.thread.head_version
+    gaps = [(base_version + 1, newest)] if newest > base_version else []
+    if contains(head.line, base_version):
+        line = truncate(head.line, base_version)
+        return gaps + [(last + 1, first - 1) for (_, last), (first, _) in pairwise(line)]
     below: int | None = None
     while True:
         page = await storage.backend.threads.list_checkpoints(
-            key, before_version=below, limit=_PAGE, at_version=base_version
+            head.thread.key, before_version=below, limit=_PAGE, at_version=base_version
         )
         gaps += [(each.parent_version + 1, each.version - 1) for each in page if each.parent_version < each.version - 1]
         if len(page) < _PAGE:

@@ -61,7 +61,7 @@ async def _copy(
     base = await _base(storage, source, head, checkpoint_id)
     program = programs(head.thread.info.app) if head.thread.info.app else None
     draft = await fork_draft(storage, source, head.thread.uid, base, program, head.thread.head_version)
-    behind = await left_behind(storage, source, head.thread.uid, base.version, head.thread.head_version)
+    behind = await left_behind(storage, head, base.version)
     draft = replace(draft, left_behind=behind)
     now, uid = storage.now_ms(), ids.new_uid()
     built = build(draft, target, uid, base, now, storage.tuning.message_limit)
