@@ -49,7 +49,8 @@ class DraftMessage:
 class Draft:
     """A checkpoint to write. What is None or empty follows from the head before it.
 
-    `edits` are messages of the line as they are to be now, in their places; `erased` those that are to be in no version any more.
+    `edits` are messages of the line as they are to be now, in their places; `erased` those, of whatever
+    line, that are to be in no version any more.
     """
 
     source: Source

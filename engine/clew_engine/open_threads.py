@@ -194,7 +194,7 @@ class OpenThread:
             for message, record in zip(built.messages, built.records, strict=True):
                 self._transcript.put(message, len(record.body))
             for message in draft.erased:
-                self._transcript.remove(message.position)
+                self._transcript.remove(message)
         decided = {decision.approval_id for decision in draft.decisions}
         kept = () if draft.void_approvals else self.pending
         self.pending = tuple(record for record in kept if record.id not in decided) + built.approvals

@@ -44,10 +44,10 @@ class Transcript:
             return self._all
         return tuple(self._messages[: bisect_left(self._messages, position, key=lambda each: each.position)])
 
-    def remove(self, position: int) -> None:
-        """Drop the message at a position, if there is one."""
-        place = bisect_left(self._messages, position, key=lambda each: each.position)
-        if place < len(self._messages) and self._messages[place].position == position:
+    def remove(self, message: Message) -> None:
+        """Drop a message; of another line there is none."""
+        place = bisect_left(self._messages, message.position, key=lambda each: each.position)
+        if place < len(self._messages) and self._messages[place].id == message.id:
             del self._messages[place]
             self._all = None
 

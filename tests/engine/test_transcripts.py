@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from clew_engine.messages import Message, TextPart, ToolCallPart, ToolResultPart
 from clew_engine.transcripts import Transcript
 
@@ -49,9 +51,15 @@ def test_what_was_said_since_from_outside_does_not_close_a_call() -> None:
 
 def test_a_message_that_is_removed_is_gone_and_nothing_else() -> None:
     transcript = Transcript([said("user", 0), said("assistant", 1), said("user", 5)])
-    transcript.remove(1)
-    transcript.remove(3)
+    transcript.remove(said("assistant", 1))
+    transcript.remove(said("user", 3))
     assert [message.position for message in transcript.before(None)] == [0, 5]
+
+
+def test_a_message_of_another_line_is_not_removed_for_its_place() -> None:
+    transcript = Transcript([said("user", 0)])
+    transcript.remove(replace(said("tool", 0), id="m7.0"))
+    assert len(transcript) == 1
 
 
 def test_only_the_newest_request_counts() -> None:

@@ -191,7 +191,9 @@ class ModelThread:
             self._write(calls=None)
         else:
             self._write()
-        gone = {message.number, *(each.number for each in results)}
+        # Results of every line go, also of those that nobody reads any more.
+        everywhere = (each for mark in self.marks.values() for each in mark.said)
+        gone = {message.number, *(each.number for each in everywhere if each.of == message.number)}
         self.marks = {version: _without(mark, gone) for version, mark in self.marks.items()}
         return len(gone)
 

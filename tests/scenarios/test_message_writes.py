@@ -238,6 +238,62 @@ async def test_with_a_message_that_asked_for_calls_go_their_results(world: World
     assert model.heard() == [("user", "hello"), ("assistant", "ok"), ("user", "again")]
 
 
+async def test_with_a_message_that_asked_for_calls_go_the_results_of_every_line(world: World) -> None:
+    model = world.agent([ask("add", a=1), ask("add", a=2)], "ok", "again", tools=[add])
+    thread = await world.thread()
+    await thread.send()
+    (*_, asked) = [each for each in await thread.history() if each["next"] == ["tools"]]
+    abandoned = await head_of(thread)
+    old = (await thread.messages())[2:4]
+    await thread.rewind(asked["id"])
+    assert (await thread.retry()).text == "again"
+    (said, request, *results, answer) = await thread.messages()
+    gone = await thread.delete_message(request["id"])
+    assert gone == [each["id"] for each in (request, *results, *old)]
+    assert await thread.messages() == [said, answer]
+    await thread.rewind(abandoned["id"])
+    assert await texts(thread) == ["hello", "ok"]
+    log = await here_log(world)
+    assert not any(message.role == "tool" for entry in log for message in entry.messages)
+    await thread.send("and now")
+    assert model.heard() == [("user", "hello"), ("assistant", "ok"), ("user", "and now")]
+
+
+async def test_an_open_call_may_have_results_on_another_line(world: World) -> None:
+    world.agent(ask("add", a=1), "ok", tools=[add])
+    thread = await world.thread()
+    await thread.send()
+    asked = next(each for each in await thread.history() if each["next"] == ["tools"])
+    done = await head_of(thread)
+    (_, request, result, _) = await thread.messages()
+    await thread.rewind(asked["id"])
+    assert await thread.delete_message(request["id"]) == [request["id"], result["id"]]
+    assert (await head_of(thread))["next"] == ["model"]
+    await thread.rewind(done["id"])
+    assert await texts(thread) == ["hello", "ok"]
+
+
+@pytest.mark.parametrize("world", ["memory-grpc", "sqlite-grpc"], indirect=True)
+async def test_a_clients_transcript_drops_results_of_every_line(world: World) -> None:
+    world.agent(ask("add", a=1), "ok", tools=[add])
+    thread = await world.thread()
+    await thread.send()
+    asked = next(each for each in await thread.history() if each["next"] == ["tools"])
+    done = await head_of(thread)
+    (_, request, *_) = await thread.messages()
+    await thread.rewind(asked["id"])
+    await thread.retry()
+    assert isinstance(thread, PlayedThread)
+    transcript = clew.Transcript()
+    for change in (lambda: thread.delete_message(request["id"]), lambda: thread.rewind(done["id"])):
+        async for event in thread.inner.watch(after_version=transcript.version):
+            transcript.apply(cast("clew.Event", event))
+        await change()
+    async for event in thread.inner.watch(after_version=transcript.version):
+        transcript.apply(cast("clew.Event", event))
+    assert transcript.messages == await thread.messages(reasoning=True)
+
+
 @pytest.mark.parametrize("verb", ["update", "delete"])
 async def test_what_is_not_there_is_said_so(world: World, verb: str) -> None:
     thread = await world.thread()
@@ -304,7 +360,7 @@ async def test_deleting_the_message_whose_calls_are_open_asks_the_model_anew(wor
     middle = next(each for each in await thread.history() if each["next"] == ["tools"])
     await thread.rewind(middle["id"])
     (_, asked) = await thread.messages()
-    assert await thread.delete_message(asked["id"]) == [asked["id"]]
+    assert (await thread.delete_message(asked["id"]))[0] == asked["id"]
     assert (await head_of(thread))["next"] == ["model"]
     assert (await thread.retry()).text == "ok"
     assert (calls, model.heard()) == ([1], [("user", "hello")])

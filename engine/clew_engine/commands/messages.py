@@ -11,6 +11,7 @@ from clew_engine import ids
 from clew_engine.appended_calls import check_order, check_said, has_calls, placed
 from clew_engine.checkpoints import Checkpoint
 from clew_engine.drafts import Draft, DraftMessage
+from clew_engine.erasures import results_of
 from clew_engine.errors import (
     ArgumentInvalidError,
     MessageExistsError,
@@ -126,7 +127,7 @@ async def delete_message(
     mutation: Mutation,
     options: RunOptions,
 ) -> tuple[Checkpoint, tuple[str, ...]]:
-    """Erase a message and the results of its tool calls in every version, and give their ids."""
+    """Erase a message and the results of its tool calls in every version and on every line, and give their ids."""
 
     async def prepare(thread: OpenThread) -> OutsideWrite:
         message = await _message(storage, thread, message_id, force=force)
@@ -134,14 +135,16 @@ async def delete_message(
             raise ArgumentInvalidError(
                 "message_id", "a result goes with its call: delete the message that asked for it"
             )
-        results = await _results(storage, key, message)
+        here = await _results(storage, key, message)
         draft = _draft_at(thread, message)
-        if len(results) < len(message.tool_calls):
+        if len(here) < len(message.tool_calls):
             if thread.status is Status.SUSPENDED:
                 raise ThreadSuspendedError(key.thread_id, tuple(record.id for record in thread.pending))
             # The calls that come next are gone: the run goes on as a turn begins.
             draft = replace(draft, next=programs(thread.info.app if thread.info else "").begin())
-        gone = (message, *results)
+        known = {each.id for each in here}
+        elsewhere = [each for each in await results_of(storage, thread, message) if each.id not in known]
+        gone = (message, *here, *elsewhere)
         reply = json.dumps([each.id for each in gone]).encode()
         return OutsideWrite(replace(draft, erased=gone), reply=reply)
 
@@ -188,6 +191,7 @@ def _draft_at(thread: OpenThread, message: Message) -> Draft:
 
 
 async def _results(storage: Storage, key: ThreadKey, message: Message) -> tuple[Message, ...]:
+    """The results of a message's calls on the head's line."""
     calls = {call.id for call in message.tool_calls}
     if not calls:
         return ()
