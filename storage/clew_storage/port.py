@@ -67,9 +67,11 @@ class Threads(Protocol):
         (one of its decisions), `CheckpointMissing` (`fork_of` is not stored). Writes that share the commit are not
         touched by a refusal. Every row of the messages that are `erased` goes, on whatever line, and with it what stood at
         its place before it on the line that led to it, so that nothing older comes to light there; then come the write's
-        own messages. Copies that were made before keep theirs. Decisions come first, then `void_approvals` voids what is still pending, then the write's
-        own approvals are added. The request to cancel is cleared by a write of another run or attempt than the one it
-        was made for.
+        own messages. `redactions` take the place of what rows of the thread had, on whatever line; one for a row that was
+        not there before the write does nothing. Copies that were made before keep theirs. Decisions come first, then
+        redactions, then `void_approvals` voids what is still pending, then the write's own approvals are added. Nothing of
+        what was erased or redacted stays in the database's files once they have taken the write in. The request to cancel is
+        cleared by a write of another run or attempt than the one it was made for.
         """
 
     async def get_head(self, key: ThreadKey) -> Head | None:

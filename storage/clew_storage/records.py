@@ -149,6 +149,23 @@ class ApprovalDecision:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckpointRedaction:
+    """What a stored checkpoint has as its body from now on."""
+
+    version: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRedaction:
+    """What a stored approval has as its body and its decision from now on; how it stands does not change."""
+
+    approval_id: str
+    body: bytes
+    decision: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
 class RequestRecord:
     """A committed mutation, kept for 24 h so that the same request finds its first outcome.
 
@@ -174,7 +191,8 @@ class Write:
     checkpoint yet its first, which may have any version: a run that began elsewhere keeps its count); `info` is then
     its info. Of a thread that is there already `info` fills only what is empty. `fork_of` names the version whose line
     the checkpoint continues instead of the head's; `checkpoint.parent_version` is `fork_of`, or else
-    `expected_version`. `erased` are ids of messages that are to be in no version any more.
+    `expected_version`. `erased` are ids of messages that are to be in no version any more, `redactions` what other
+    rows that told of them say instead.
     """
 
     key: ThreadKey
@@ -185,6 +203,7 @@ class Write:
     info: ThreadInfo | None = None
     messages: tuple[MessageRecord, ...] = ()
     erased: tuple[str, ...] = ()
+    redactions: tuple[CheckpointRedaction | ApprovalRedaction, ...] = ()
     state: StateChange | None = None
     approvals: tuple[ApprovalRecord, ...] = ()
     decisions: tuple[ApprovalDecision, ...] = ()

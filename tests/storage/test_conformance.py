@@ -61,6 +61,13 @@ class Remembering(MemoryThreads):
         return await super().append(replace(write, erased=()))
 
 
+class Telling(MemoryThreads):
+    """Redacts nothing."""
+
+    async def append(self, write: Write) -> Written:
+        return await super().append(replace(write, redactions=()))
+
+
 class Unfenced(MemoryThreads):
     """Lets any epoch write."""
 
@@ -87,7 +94,7 @@ class Joining(MemoryCache):
         return await super().get_value(CacheKey(key.tenant, namespace, rest), now_ms=now_ms)
 
 
-@pytest.mark.parametrize("broken", [Forgetful, Remembering, Unfenced, Immortal, Joining])
+@pytest.mark.parametrize("broken", [Forgetful, Remembering, Telling, Unfenced, Immortal, Joining])
 def test_the_model_catches_a_broken_backend(broken: type[MemoryThreads | MemoryCache]) -> None:
     def make() -> MemoryBackend:
         backend = MemoryBackend()

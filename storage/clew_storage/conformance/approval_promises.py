@@ -20,7 +20,15 @@ from clew_storage.conformance.examples import (
     an_approval,
 )
 from clew_storage.port import Backend
-from clew_storage.records import ApprovalDecision, ApprovalRecord, ApprovalState, Grant, ThreadInfo, ThreadKey
+from clew_storage.records import (
+    ApprovalDecision,
+    ApprovalRecord,
+    ApprovalRedaction,
+    ApprovalState,
+    Grant,
+    ThreadInfo,
+    ThreadKey,
+)
 
 ENDS = [state for state in ApprovalState if state is not ApprovalState.PENDING]
 
@@ -82,6 +90,49 @@ class ApprovalPromises(Promises):
         voided = replace(an_approval(2, 1), state=ApprovalState.VOID, decided_at_ms=NOW + 3)
         assert states[voided.id] == voided
         assert states[an_approval(3).id] == an_approval(3)
+
+    async def test_a_redacted_approval_stands_as_it_stood_and_says_something_else(self, backend: Backend) -> None:
+        grant = await asking(backend, *(an_approval(2, number) for number in range(3)))
+        decided = ApprovalDecision(an_approval(2).id, ApprovalState.APPROVED, b'{"arguments":"{}"}')
+        await backend.threads.append(a_write(grant, 3, decisions=(decided,)))
+        redactions = (
+            ApprovalRedaction(decided.approval_id, b'{"tool":"refund"}', b'{"by":"eve"}'),
+            ApprovalRedaction(an_approval(2, 1).id, b"{}", None),
+            ApprovalRedaction("unknown", b"{}", None),
+        )
+        await backend.threads.append(a_write(grant, 4, redactions=redactions))
+        expected = [
+            replace(
+                an_approval(2, body=b'{"tool":"refund"}'),
+                state=ApprovalState.APPROVED,
+                decided_at_ms=NOW + 3,
+                decision=b'{"by":"eve"}',
+            ),
+            an_approval(2, 1, body=b"{}"),
+            an_approval(2, 2),
+        ]
+        assert list(await backend.approvals.list_approvals("acme")) == expected
+        head = await backend.threads.get_head(KEY)
+        assert head is not None
+        assert list(head.pending) == expected[1:]
+
+    async def test_redacting_comes_after_deciding_and_before_asking(self, backend: Backend) -> None:
+        grant = await asking(backend, an_approval(2))
+        asked = an_approval(3)
+        redactions = tuple(ApprovalRedaction(each, b"{}", b"{}") for each in (an_approval(2).id, asked.id))
+        decision = ApprovalDecision(an_approval(2).id, ApprovalState.APPROVED, b'{"by":"eve"}')
+        await backend.threads.append(
+            a_write(grant, 3, decisions=(decision,), approvals=(asked,), redactions=redactions)
+        )
+        found = {each.id: each for each in await backend.approvals.list_approvals("acme")}
+        assert (found[an_approval(2).id].state, found[an_approval(2).id].decision) == (ApprovalState.APPROVED, b"{}")
+        assert found[asked.id] == asked
+
+    async def test_an_approval_of_another_thread_is_not_redacted(self, backend: Backend) -> None:
+        grant = await asking(backend, an_approval(2))
+        await asking(backend, an_approval(2, key=OTHER, id="other"), key=OTHER)
+        await backend.threads.append(a_write(grant, 3, redactions=(ApprovalRedaction("other", b"{}", None),)))
+        assert await backend.approvals.get_approval("acme", "other") == an_approval(2, key=OTHER, id="other")
 
     async def test_voiding_one_thread_leaves_the_others(self, backend: Backend) -> None:
         grant = await asking(backend, an_approval(2))

@@ -11,8 +11,10 @@ from clew_storage.conformance.examples import a_request, an_approval
 from clew_storage.conformance.model import Thread
 from clew_storage.records import (
     ApprovalDecision,
+    ApprovalRedaction,
     ApprovalState,
     CheckpointRecord,
+    CheckpointRedaction,
     Grant,
     MessageRecord,
     Source,
@@ -69,6 +71,7 @@ def draw_write(draw: Draw, grant: Grant, thread: Thread | None, *, now: int, cou
         info=ThreadInfo(app="app", user_id=draw(texts)) if expected == 0 or draw(st.booleans()) else None,
         messages=_draw_messages(draw, thread, version, now, count),
         erased=_draw_erased(draw, thread),
+        redactions=_draw_redactions(draw, thread, count),
         state=draw(st.none() | _STATE_CHANGES),
         approvals=tuple(
             an_approval(version, number, id=f"{uid}.{count}.{number}", key=grant.key, uid=uid, created_at_ms=now)
@@ -101,6 +104,22 @@ def _draw_erased(draw: Draw, thread: Thread | None) -> tuple[str, ...]:
     if draw(st.integers(0, 3)):
         return ()
     return tuple(draw(st.lists(st.sampled_from([*known, "unknown"]), max_size=2, unique=True)))
+
+
+def _draw_redactions(
+    draw: Draw, thread: Thread | None, count: int
+) -> tuple[CheckpointRedaction | ApprovalRedaction, ...]:
+    """Now and then of rows of whatever line, and of ones that are not there: the write's own are among those."""
+    if thread is None or draw(st.integers(0, 3)):
+        return ()
+    versions = draw(st.lists(st.integers(1, thread.head + 2), max_size=2, unique=True))
+    names = draw(st.lists(st.sampled_from([*sorted(thread.approvals), "unknown"]), max_size=2, unique=True))
+    body = b'{"redacted":%d}' % count
+    decision = draw(st.none() | st.just(b"{}"))
+    return (
+        *(CheckpointRedaction(version, body) for version in versions),
+        *(ApprovalRedaction(name, body, decision) for name in names),
+    )
 
 
 def _draw_decisions(draw: Draw, thread: Thread | None, *, right: bool) -> tuple[ApprovalDecision, ...]:

@@ -13,6 +13,7 @@ from clew_storage.conformance.examples import (
     NOW,
     OTHER,
     UID,
+    a_checkpoint,
     a_grant,
     a_line,
     a_message,
@@ -23,7 +24,7 @@ from clew_storage.conformance.examples import (
 )
 from clew_storage.errors import VersionConflict
 from clew_storage.port import Backend
-from clew_storage.records import MessageRecord
+from clew_storage.records import CheckpointRedaction, MessageRecord
 
 
 async def ids(backend: Backend, **asked: Any) -> list[str]:
@@ -223,6 +224,32 @@ class MessagePromises(Promises):
         await backend.threads.append(a_write(grant, 4, uid=made.uid, erased=("m2.0",), info=None))
         assert [each.id for each in await backend.messages.list_messages(OTHER)] == ["m1.0"]
         assert await ids(backend) == ["m2.0"]
+
+    async def test_a_redacted_checkpoint_has_another_body_and_is_otherwise_as_it_was(self, backend: Backend) -> None:
+        grant = await a_line(backend, 3)
+        await fork(backend, grant, 4, 1)
+        redactions = tuple(CheckpointRedaction(version, b'{"gone":true}') for version in (2, 5, 9))
+        await backend.threads.append(a_write(grant, 5, redactions=redactions))
+        log = await backend.threads.read_log(KEY, UID, after_version=0, limit=9, max_bytes=99_999)
+        bodies = [entry.checkpoint.body for entry in log]
+        assert bodies == [b'{"gone":true}' if at == 2 else a_checkpoint(at).body for at in range(1, 6)]
+        assert await backend.threads.get_checkpoint(KEY, 2) == a_checkpoint(2, body=b'{"gone":true}')
+        assert await ids(backend, at_version=3) == ["m1.0", "m2.0", "m3.0"]
+
+    async def test_a_copy_keeps_what_is_redacted_in_its_source(self, backend: Backend) -> None:
+        grant = await a_line(backend, 2)
+        made = a_thread()
+        copied = a_write(grant, 3, key=OTHER, uid=made.uid, fork_of=2, expected_version=2, info=None)
+        await backend.threads.copy_thread(KEY, UID, made, copied)
+        await backend.threads.append(a_write(grant, 3, redactions=(CheckpointRedaction(1, b"{}"),)))
+        assert await backend.threads.get_checkpoint(KEY, 1) == a_checkpoint(1, body=b"{}")
+        assert await backend.threads.get_checkpoint(OTHER, 1) == a_checkpoint(1)
+
+    async def test_redacting_in_a_write_that_is_refused_redacts_nothing(self, backend: Backend) -> None:
+        grant = await a_line(backend, 2)
+        with pytest.raises(VersionConflict):
+            await backend.threads.append(a_write(grant, 2, redactions=(CheckpointRedaction(1, b"{}"),)))
+        assert await backend.threads.get_checkpoint(KEY, 1) == a_checkpoint(1)
 
     async def test_ids_are_known_on_whatever_line_they_are(self, backend: Backend) -> None:
         grant = await a_line(backend, 2)

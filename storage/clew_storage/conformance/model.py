@@ -17,8 +17,10 @@ from clew_storage.errors import (
 )
 from clew_storage.records import (
     ApprovalRecord,
+    ApprovalRedaction,
     ApprovalState,
     CheckpointRecord,
+    CheckpointRedaction,
     Grant,
     InfoChange,
     MessageRecord,
@@ -109,6 +111,10 @@ class Model:
     def _put(self, thread: Thread, write: Write, base: int) -> None:
         checkpoint = write.checkpoint
         _erase(thread, set(write.erased))
+        for redaction in write.redactions:
+            if isinstance(redaction, CheckpointRedaction) and (version := thread.versions.get(redaction.version)):
+                told = replace(version.checkpoint, body=redaction.body)
+                thread.versions[redaction.version] = replace(version, checkpoint=told)
         before = thread.versions.get(base)
         thread.versions[checkpoint.version] = Version(
             checkpoint,
@@ -124,6 +130,9 @@ class Model:
         for made in write.decisions:
             asked = thread.approvals[made.approval_id]
             thread.approvals[asked.id] = replace(asked, state=made.state, decided_at_ms=now, decision=made.decision)
+        for redaction in write.redactions:
+            if isinstance(redaction, ApprovalRedaction) and (known := thread.approvals.get(redaction.approval_id)):
+                thread.approvals[known.id] = replace(known, body=redaction.body, decision=redaction.decision)
         for asked in thread.pending() if write.void_approvals else []:
             thread.approvals[asked.id] = replace(asked, state=ApprovalState.VOID, decided_at_ms=now)
         thread.approvals |= {asked.id: asked for asked in write.approvals}

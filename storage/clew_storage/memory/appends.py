@@ -7,7 +7,7 @@ from dataclasses import replace
 from clew_storage.errors import ApprovalNotPending, CheckpointMissing, LeaseLost, RequestRecorded, VersionConflict
 from clew_storage.lines import extend
 from clew_storage.memory.tables import StoredThread, Tables
-from clew_storage.records import ApprovalState, Write, Written
+from clew_storage.records import ApprovalRedaction, ApprovalState, CheckpointRedaction, Write, Written
 from clew_storage.thread_records import after_write
 
 
@@ -50,6 +50,9 @@ def put_write(tables: Tables, thread: StoredThread, write: Write) -> None:
     checkpoint = write.checkpoint
     if write.erased:
         thread.erase(frozenset(write.erased))
+    for redaction in write.redactions:
+        if isinstance(redaction, CheckpointRedaction) and (told := thread.checkpoints.get(redaction.version)):
+            thread.checkpoints[redaction.version] = replace(told, body=redaction.body)
     base = thread.line if write.fork_of is None else thread.line_to(write.fork_of)
     thread.line = extend(base, checkpoint.version)
     thread.put_checkpoint(checkpoint, write.messages)
@@ -66,6 +69,9 @@ def _put_approvals(tables: Tables, thread: StoredThread, write: Write) -> None:
     for made in write.decisions:
         asked = thread.approvals[made.approval_id]
         thread.approvals[asked.id] = replace(asked, state=made.state, decided_at_ms=now_ms, decision=made.decision)
+    for redaction in write.redactions:
+        if isinstance(redaction, ApprovalRedaction) and (known := thread.approvals.get(redaction.approval_id)):
+            thread.approvals[known.id] = replace(known, body=redaction.body, decision=redaction.decision)
     if write.void_approvals:
         for asked in thread.pending():
             thread.approvals[asked.id] = replace(asked, state=ApprovalState.VOID, decided_at_ms=now_ms)

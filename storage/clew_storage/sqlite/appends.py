@@ -10,13 +10,13 @@ from clew_storage.lines import Line, contains, extend
 from clew_storage.records import Write, Written
 from clew_storage.sqlite import codes
 from clew_storage.sqlite.approvals import decide, put_approvals
+from clew_storage.sqlite.erasures import erase
 from clew_storage.sqlite.heads import line_to
 from clew_storage.sqlite.infos import make_thread, move_head, save_info
 from clew_storage.sqlite.places import place
 from clew_storage.sqlite.requests import put_request, refuse_recorded
 from clew_storage.sqlite.rows import StoredThread, find_name, find_thread
 from clew_storage.sqlite.states import State, put_change, put_fork_change, read_state
-from clew_storage.sqlite.transcripts import erase
 from clew_storage.thread_records import after_write
 
 
@@ -36,8 +36,8 @@ def append(connection: sqlite3.Connection, write: Write, *, admitted: bool) -> W
     _refuse(connection, thread, write, admitted=admitted)
     decide(connection, thread.number if thread else None, write)
     base = _base(connection, thread, write)
-    if thread is not None and write.erased:
-        erase(connection, thread, write.erased)
+    if thread is not None:
+        erase(connection, thread, write)
     record = after_write(thread.record if thread else None, write)
     if thread is None:
         number, record = make_thread(connection, record)

@@ -6,6 +6,7 @@ import sqlite3
 
 from clew_storage.errors import VersionConflict
 from clew_storage.records import RequestRecord, ThreadKey
+from clew_storage.sqlite.erasures import wiping
 from clew_storage.sqlite.places import bounds
 from clew_storage.sqlite.requests import put_request, refuse_recorded
 from clew_storage.sqlite.rows import find_thread
@@ -28,9 +29,10 @@ def delete_thread(
     if expected_version is not None and expected_version != thread.record.head_version:
         raise VersionConflict(expected_version, thread.record.head_version)
     number, uid = thread.number, thread.record.uid
-    for table in ("checkpoints", "messages", "state_changes", "folds"):
-        connection.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", bounds(number))  # noqa: S608
-    connection.execute("DELETE FROM approvals WHERE thread_no = ?", (number,))
+    with wiping(connection):
+        for table in ("checkpoints", "messages", "state_changes", "folds"):
+            connection.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", bounds(number))  # noqa: S608
+        connection.execute("DELETE FROM approvals WHERE thread_no = ?", (number,))
     put_request(connection, number, request, uid)
     connection.execute("UPDATE requests SET uid = ? WHERE thread_no = ? AND uid IS NULL", (uid, number))
     connection.execute(

@@ -10,7 +10,7 @@ from clew_storage.records import MessageRecord, ThreadKey
 from clew_storage.sqlite.codes import get_message_id, writing_version
 from clew_storage.sqlite.heads import line_to, messages_end
 from clew_storage.sqlite.places import place
-from clew_storage.sqlite.rows import MESSAGE, StoredThread, find_thread, message_record
+from clew_storage.sqlite.rows import MESSAGE, find_thread, message_record
 
 
 def list_messages(
@@ -103,24 +103,10 @@ def known_ids(connection: sqlite3.Connection, key: ThreadKey, ids: Sequence[str]
     thread = find_thread(connection, key)
     if thread is None:
         return frozenset()
-    return frozenset(each for each in ids if _rows_of(connection, thread.number, each))
+    return frozenset(each for each in ids if rows_of(connection, thread.number, each))
 
 
-def erase(connection: sqlite3.Connection, thread: StoredThread, ids: Sequence[str]) -> None:
-    """Delete every row of these messages, and what stood at its place before it on the line that led to it."""
-    gone: set[int] = set()
-    for message_id in ids:
-        for key, position, version in _rows_of(connection, thread.number, message_id):
-            line = line_to(connection, thread, version) or ()
-            older = connection.execute(
-                "SELECT id, version FROM messages WHERE thread_no = ? AND position = ? AND version < ?",
-                (thread.number, position, version),
-            )
-            gone |= {key, *(other for other, at in older if contains(line, at))}
-    connection.executemany("DELETE FROM messages WHERE id = ?", [(key,) for key in gone])
-
-
-def _rows_of(connection: sqlite3.Connection, thread_no: int, message_id: str) -> list[tuple[int, int, int]]:
+def rows_of(connection: sqlite3.Connection, thread_no: int, message_id: str) -> list[tuple[int, int, int]]:
     """Key, position and version of every row that has this id."""
     rows: list[tuple[int, int, int]] = []
     for position in _positions(connection, thread_no, message_id):
