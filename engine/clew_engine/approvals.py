@@ -14,7 +14,7 @@ from clew_engine.errors import StateInvalidError
 from clew_engine.json_text import parse_stored
 from clew_engine.node_talks import call_of
 from clew_engine.state import encoded_value
-from clew_storage import ApprovalRecord, ApprovalState
+from clew_storage import ApprovalRecord, ApprovalRedaction, ApprovalState
 
 
 class ApprovalKind(StrEnum):
@@ -43,7 +43,7 @@ class Question:
 class Approval:
     """A question as people see it. `arguments_json` is exactly what would run, and `arguments_digest` its SHA-256 in hex.
 
-    `subject` is the call (or the pause) that it is about.
+    Both are empty, like the reason, once the message that asked for the call was deleted. `subject` is the call (or the pause) that it is about.
     """
 
     id: str
@@ -245,6 +245,19 @@ def view_approval(record: ApprovalRecord) -> Approval:
         decided_at_ms=record.decided_at_ms,
         reason=decision.get("reason", ""),
     )
+
+
+def about(record: ApprovalRecord) -> str:
+    """The call (or the pause) that a stored approval is about."""
+    return str(orjson.loads(record.body).get("subject", ""))
+
+
+def without_content(record: ApprovalRecord) -> ApprovalRedaction:
+    """An approval that says who asked and decided about which call, and nothing of what the call was to do or of what people said."""
+    body, decision = orjson.loads(record.body), orjson.loads(record.decision) if record.decision else None
+    kept = {name: body[name] for name in ("subject", "tool", "by") if name in body}
+    said = None if decision is None else {name: decision[name] for name in ("choice", "by") if name in decision}
+    return ApprovalRedaction(record.id, orjson.dumps(kept), None if said is None else orjson.dumps(said))
 
 
 def as_asked(approval: Approval) -> Approval:

@@ -146,12 +146,15 @@ def next_names(continuation: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def encode_body(body: Body, messages_hold_calls: bool = False) -> bytes:
-    """The row's JSON. With `messages_hold_calls` a started call is kept by its id alone: its text is in a message of the same write."""
+    """The row's JSON. A started call is kept by its id alone where its text is in a message of the same write, or was erased."""
     row: dict[str, Any] = {}
     if body.next:
         row["n"] = body.next
     if body.started:
-        row["s"] = [call.id if messages_hold_calls else [call.id, call.name, call.args] for call in body.started]
+        row["s"] = [
+            call.id if messages_hold_calls or not call.name else [call.id, call.name, call.args]
+            for call in body.started
+        ]
     if body.waiting:
         row["w"] = body.waiting
     if body.failure:

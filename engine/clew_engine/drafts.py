@@ -15,8 +15,10 @@ from clew_engine.messages import Message, Part, Provider, Role, Usage
 from clew_storage import (
     ApprovalDecision,
     ApprovalRecord,
+    ApprovalRedaction,
     ApprovalState,
     CheckpointRecord,
+    CheckpointRedaction,
     MessageRecord,
     Source,
     StateChange,
@@ -50,7 +52,7 @@ class Draft:
     """A checkpoint to write. What is None or empty follows from the head before it.
 
     `edits` are messages of the line as they are to be now, in their places; `erased` those, of whatever
-    line, that are to be in no version any more.
+    line, that are to be in no version any more; `redactions` what other rows that told of them say instead.
     """
 
     source: Source
@@ -59,6 +61,7 @@ class Draft:
     messages: tuple[DraftMessage, ...] = ()
     edits: tuple[Message, ...] = ()
     erased: tuple[Message, ...] = ()
+    redactions: tuple[CheckpointRedaction | ApprovalRedaction, ...] = ()
     state: StateChange | None = None
     started: tuple[Call, ...] = ()
     questions: tuple[Question, ...] = ()

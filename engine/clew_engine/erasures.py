@@ -1,14 +1,18 @@
-"""What a thread keeps of a message's tool calls beside the message: their results, on whatever line."""
+"""What a thread keeps of a message's tool calls beside the message: results, approvals, and what checkpoints say of them, on whatever line."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from clew_engine import ids
+from clew_engine.approvals import about, without_content
+from clew_engine.calls import DECIDED, OUTCOMES
+from clew_engine.checkpoints import Body, Call, decode_body, encode_body
 from clew_engine.log_events import view_message
 from clew_engine.messages import Message
-from clew_storage import LogEntry, MessageRecord
+from clew_storage import ApprovalRedaction, CheckpointRedaction, LogEntry, MessageRecord
 
 if TYPE_CHECKING:
     from clew_engine.open_threads import OpenThread
@@ -17,15 +21,28 @@ if TYPE_CHECKING:
 _PAGE = 500
 _BYTES = 1 << 20
 
+Redaction = CheckpointRedaction | ApprovalRedaction
 
-async def results_of(storage: Storage, thread: OpenThread, message: Message) -> tuple[Message, ...]:
-    """The results of a message's calls on every line of the thread, as they were written last."""
-    found: dict[str, Message] = {}
-    if message.tool_calls:
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """The results of a message's calls, and what other rows say once nothing of the calls is left but their ids."""
+
+    results: tuple[Message, ...] = ()
+    redactions: tuple[Redaction, ...] = ()
+
+
+async def traces_of(storage: Storage, thread: OpenThread, message: Message) -> Traces:
+    """All that the calls of a message left on the lines of the thread. A call's id stays: a `once` call that was started is known by it."""
+    calls = frozenset(call.id for call in message.tool_calls)
+    results: dict[str, Message] = {}
+    redactions: list[Redaction] = []
+    if calls:
         async for entry in _log_since(storage, thread, message):
-            found |= {record.id: view_message(record) for record in entry.messages if _may_answer(record, message)}
-    calls = {call.id for call in message.tool_calls}
-    return tuple(each for each in found.values() if any(result.tool_call_id in calls for result in each.tool_results))
+            results |= {record.id: view_message(record) for record in entry.messages if _may_answer(record, message)}
+            redactions += _redacted(entry, calls)
+    mine = (each for each in results.values() if any(result.tool_call_id in calls for result in each.tool_results))
+    return Traces(tuple(mine), tuple(redactions))
 
 
 async def _log_since(storage: Storage, thread: OpenThread, message: Message) -> AsyncIterator[LogEntry]:
@@ -45,3 +62,31 @@ async def _log_since(storage: Storage, thread: OpenThread, message: Message) -> 
 def _may_answer(record: MessageRecord, message: Message) -> bool:
     """Results stand in the places after the message that asked, one for each call."""
     return record.role == "tool" and 0 < record.position - message.position <= len(message.tool_calls)
+
+
+def _redacted(entry: LogEntry, calls: Collection[str]) -> list[Redaction]:
+    found: list[Redaction] = []
+    stored = entry.checkpoint.body
+    if any(call.encode() in stored for call in calls):
+        body = decode_body(stored)
+        left = without_calls(body, calls)
+        if left != body:
+            found.append(CheckpointRedaction(entry.checkpoint.version, encode_body(left)))
+    return found + [without_content(record) for record in entry.approvals if about(record) in calls]
+
+
+def without_calls(body: Body, calls: Collection[str]) -> Body:
+    """What a checkpoint says where these calls are known by their ids alone, and nothing of what people said of them."""
+    started = tuple(Call(call.id, "", "") if call.id in calls else call for call in body.started)
+    return replace(body, started=started, next=_without_answers(body.next, calls))
+
+
+def _without_answers(continuation: Mapping[str, Any], calls: Collection[str]) -> Mapping[str, Any]:
+    left = dict(continuation)
+    for name in (DECIDED, OUTCOMES):
+        kept = {call: answer for call, answer in continuation.get(name, {}).items() if call not in calls}
+        if kept:
+            left[name] = kept
+        else:
+            left.pop(name, None)
+    return left

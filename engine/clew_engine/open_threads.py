@@ -148,6 +148,7 @@ class OpenThread:
             info=info,
             messages=built.records,
             erased=tuple(message.id for message in draft.erased),
+            redactions=draft.redactions,
             state=draft.state,
             approvals=built.approvals,
             decisions=draft.decisions,

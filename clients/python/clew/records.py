@@ -64,7 +64,10 @@ class ThreadInfo:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A question to a person. `arguments_json` is exactly what would run, and `arguments_digest` its SHA-256 in hex."""
+    """A question to a person. `arguments_json` is exactly what would run, and `arguments_digest` its SHA-256 in hex.
+
+    Both are empty, like the reason, once the message that asked for the call was deleted.
+    """
 
     id: str
     thread_id: str

@@ -11,7 +11,7 @@ from clew_engine import ids
 from clew_engine.appended_calls import check_order, check_said, has_calls, placed
 from clew_engine.checkpoints import Checkpoint
 from clew_engine.drafts import Draft, DraftMessage
-from clew_engine.erasures import results_of
+from clew_engine.erasures import traces_of
 from clew_engine.errors import (
     ArgumentInvalidError,
     MessageExistsError,
@@ -127,7 +127,10 @@ async def delete_message(
     mutation: Mutation,
     options: RunOptions,
 ) -> tuple[Checkpoint, tuple[str, ...]]:
-    """Erase a message and the results of its tool calls in every version and on every line, and give their ids."""
+    """Erase a message and the results of its tool calls in every version and on every line, and give their ids.
+
+    What approvals and checkpoints say of its calls goes, too.
+    """
 
     async def prepare(thread: OpenThread) -> OutsideWrite:
         message = await _message(storage, thread, message_id, force=force)
@@ -143,10 +146,10 @@ async def delete_message(
             # The calls that come next are gone: the run goes on as a turn begins.
             draft = replace(draft, next=programs(thread.info.app if thread.info else "").begin())
         known = {each.id for each in here}
-        elsewhere = [each for each in await results_of(storage, thread, message) if each.id not in known]
-        gone = (message, *here, *elsewhere)
+        traces = await traces_of(storage, thread, message)
+        gone = (message, *here, *(each for each in traces.results if each.id not in known))
         reply = json.dumps([each.id for each in gone]).encode()
-        return OutsideWrite(replace(draft, erased=gone), reply=reply)
+        return OutsideWrite(replace(draft, erased=gone, redactions=traces.redactions), reply=reply)
 
     written, reply = await write_from_outside(
         storage, key, "delete_message", prepare, mutation=mutation, options=options

@@ -92,6 +92,9 @@ class Approval(_message.Message):
 
     It belongs to one suspension of one run. Deciding others of it, or a forced write of the state, keeps it; a rewind, a cancel, a
     delete and a new turn void it. Pending ones survive restarts of the server.
+
+    Where the message that asked for its call was deleted (DeleteMessage), the record stays and tells who asked and decided, when, and
+    about which call; `arguments_json`, `arguments_digest` and `reason` are empty.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

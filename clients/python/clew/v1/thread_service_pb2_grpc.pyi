@@ -97,7 +97,8 @@ class ThreadServiceStub:
     DeleteMessage: _aio.UnaryUnaryMultiCallable[_thread_service_pb2.DeleteMessageRequest, _thread_service_pb2.DeleteMessageResponse]
     """Deletes a message for good: its content is erased in every version of the thread, and is not there after a Rewind either. With a
     message that asked for tool calls go their results, also those that an abandoned line has; a result alone is not deleted
-    (ARGUMENT_INVALID). Copies of the thread keep theirs.
+    (ARGUMENT_INVALID). What approvals and the log say of its calls is erased too: arguments, reasons, results that people gave.
+    Copies of the thread keep theirs.
 
     Refused with: THREAD_NOT_FOUND, MESSAGE_NOT_FOUND, THREAD_BUSY, THREAD_SUSPENDED (also with `force`, where approvals are about
     its calls), THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED.
@@ -264,7 +265,8 @@ class ThreadServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_thread_service_pb2.DeleteMessageResponse]:
         """Deletes a message for good: its content is erased in every version of the thread, and is not there after a Rewind either. With a
         message that asked for tool calls go their results, also those that an abandoned line has; a result alone is not deleted
-        (ARGUMENT_INVALID). Copies of the thread keep theirs.
+        (ARGUMENT_INVALID). What approvals and the log say of its calls is erased too: arguments, reasons, results that people gave.
+        Copies of the thread keep theirs.
 
         Refused with: THREAD_NOT_FOUND, MESSAGE_NOT_FOUND, THREAD_BUSY, THREAD_SUSPENDED (also with `force`, where approvals are about
         its calls), THREAD_INTERRUPTED, VERSION_CONFLICT, REQUEST_ID_REUSED.
