@@ -30,8 +30,9 @@ PAGE_BYTES = 2 << 20
 
 
 class RunState(StrEnum):
-    """Whether a head that is in progress is being worked on."""
+    """Whether a head that is in progress is being worked on; unspecified where that is not to be seen from here."""
 
+    UNSPECIFIED = "unspecified"
     RUNNING = "running"
     INTERRUPTED = "interrupted"
 
@@ -244,7 +245,8 @@ def _view(storage: Storage, head: Head) -> ThreadView:
     if record is not None and record.status is Status.IN_PROGRESS:
         live = storage.live.get(head.thread.key)
         alive = live is not None and live.thread.uid == uid
-        state = RunState.RUNNING if alive else RunState.INTERRUPTED
+        gone = RunState.INTERRUPTED if storage.backend.leases.sees_all() else RunState.UNSPECIFIED
+        state = RunState.RUNNING if alive else gone
     return ThreadView(
         record=head.thread,
         run_id=ids.run_id(uid, record.run_version) if record else "",

@@ -7,12 +7,15 @@ from typing import Any
 
 from clew_engine.commands.update import etag_of
 from clew_engine.json_text import parse_stored
-from clew_engine.reads import ThreadView
+from clew_engine.reads import RunState, ThreadView
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadRun:
-    """The run at a thread's head: `state` is `running`, or `interrupted` where its process is gone."""
+    """The run at a thread's head: `state` is `running`, or `interrupted` where its process is gone.
+
+    It is empty where that cannot be known, since the database was opened for reading alone.
+    """
 
     run_id: str
     state: str
@@ -54,9 +57,13 @@ def info_of(view: ThreadView) -> ThreadInfo:
         metadata=parse_stored(info.metadata),
         status=record.head_status.value if record.head_status else "",
         version=record.head_version,
-        run=ThreadRun(view.run_id, view.run_state.value, view.attempt) if view.run_state else None,
+        run=ThreadRun(view.run_id, _word(view.run_state), view.attempt) if view.run_state else None,
         pending_approvals=view.pending,
         created_at_ms=record.created_at_ms,
         updated_at_ms=record.updated_at_ms,
         etag=etag_of(info),
     )
+
+
+def _word(state: RunState) -> str:
+    return "" if state is RunState.UNSPECIFIED else state.value

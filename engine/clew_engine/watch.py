@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clew_engine import ids
 from clew_engine.approvals import Approval, view_approval
 from clew_engine.checkpoints import decode_body
-from clew_engine.errors import ArgumentInvalidError, RunNotFoundError, ThreadInterruptedError
+from clew_engine.errors import ArgumentInvalidError, RunNotFoundError, StorageUnavailableError, ThreadInterruptedError
 from clew_engine.events import (
     CheckpointWritten,
     Event,
@@ -163,15 +163,26 @@ class _Watch:
         """What is left to say when the log is read: nothing yet (None), or the end of the watch."""
         head = await self._head()
         record = head.checkpoint
-        if record is None or record.version > self._cursor or self._follow:
+        if record is not None and record.version > self._cursor:
+            return None
+        if record is None or self._follow:
+            self._refuse_unseen()
             return None
         if self._run_version is not None and record.run_version != self._run_version:
             return await self._last_word()
         if record.status is not Status.IN_PROGRESS:
             return await self._terminal(head)
+        self._refuse_unseen()
         if self._key not in self._storage.live and (await self._head()).thread.head_version == self._cursor:
             raise ThreadInterruptedError(self._key.thread_id, ids.run_id(self._uid, record.run_version))
         return None
+
+    def _refuse_unseen(self) -> None:
+        """Raises StorageUnavailableError where nothing is told of what others write."""
+        if not self._storage.backend.leases.sees_all():
+            raise StorageUnavailableError(
+                "the storage was opened with mode=ro, and what goes on is not seen here; watch through the server that owns it"
+            )
 
     async def _live(self) -> Batches:
         while True:

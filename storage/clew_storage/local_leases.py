@@ -7,6 +7,8 @@ import asyncio
 from clew_storage.errors import LeaseBusy, StorageError, StorageUnavailable, ThreadMissing
 from clew_storage.records import Grant, ThreadKey
 
+READS_ONLY = "the storage was opened with mode=ro and takes no writes; ask the server that owns it"
+
 
 class _Lane:
     """The holder of one thread and those who wait for it. A lane lives only while someone holds the lease."""
@@ -32,12 +34,15 @@ class LocalLeases:
     def __init__(self) -> None:
         self._epoch = 0
         self._open = False
+        self._reads_only = False
         self._lanes: dict[ThreadKey, _Lane] = {}
 
     async def acquire(self, key: ThreadKey, *, purpose: str, wait_s: float, first: bool = False) -> Grant:
         """See the port."""
         if not self._open:
             raise StorageUnavailable("the storage is not open")
+        if self._reads_only:
+            raise StorageUnavailable(READS_ONLY)
         lane = self._lanes.get(key)
         if lane is None:
             grant = Grant(key, self.next_epoch(), purpose)
@@ -96,13 +101,18 @@ class LocalLeases:
         lane = self._lanes.get(key)
         return len(lane.first) + len(lane.others) if lane else 0
 
+    def sees_all(self) -> bool:
+        """See the port."""
+        return not self._reads_only
+
     def next_epoch(self) -> int:
         """An epoch larger than all that were granted; a delete takes one for its tombstone."""
         self._epoch += 1
         return self._epoch
 
-    def open(self, *, above: int) -> None:
-        """Begin above every epoch that an earlier owner of the database can have granted."""
+    def open(self, *, above: int, reads_only: bool = False) -> None:
+        """Begin above every epoch that an earlier owner of the database can have granted; or, where it is only read, grant nothing."""
+        self._reads_only = reads_only
         self._epoch = max(self._epoch, above)
         self._lanes.clear()
         self._open = True

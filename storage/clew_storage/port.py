@@ -34,7 +34,7 @@ class Leases(Protocol):
     """Who may write to a thread: one at a time, first come first served."""
 
     async def acquire(self, key: ThreadKey, *, purpose: str, wait_s: float, first: bool = False) -> Grant:
-        """Wait up to `wait_s` seconds (0: not at all) for the lease.
+        """Wait up to `wait_s` seconds (0: not at all) for the lease. A database that is only read has none to give (`StorageUnavailable`).
 
         Waiters are served in the order they came, those with `first` before the others. `purpose` is `run` or `write`.
         The thread need not exist. The grant's epoch is larger than every epoch granted or written before for the thread.
@@ -53,6 +53,9 @@ class Leases(Protocol):
 
     def queued(self, key: ThreadKey) -> int:
         """How many wait."""
+
+    def sees_all(self) -> bool:
+        """Whether no thread is held but by what is granted here: False where the database is only read, for another may own it."""
 
 
 class Threads(Protocol):

@@ -15,6 +15,7 @@ import pytest
 
 from clew_storage import (
     DataCorrupt,
+    Grant,
     StorageError,
     StorageInUse,
     StorageRefused,
@@ -250,13 +251,14 @@ class TestReadOnly:
         reader = open_storage(f"sqlite://{path}?mode=ro")
         await reader.open()
         await reader.check()
-        grant = await a_grant(reader)
         for write in (
-            reader.threads.append(a_write(grant, 4)),
+            a_grant(reader),
+            reader.threads.append(a_write(Grant(KEY, 1, "write"), 4)),
             reader.threads.delete_thread(KEY, request=None, now_ms=NOW),
         ):
             with pytest.raises(StorageUnavailable, match="mode=ro"):
                 await write
+        assert not reader.leases.sees_all()
         await reader.close()
         assert path.read_bytes() == before
 

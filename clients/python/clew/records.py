@@ -36,7 +36,10 @@ class Checkpoint(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ThreadRun:
-    """The run at a thread's head: `state` is `running`, or `interrupted` where its process is gone."""
+    """The run at a thread's head: `state` is `running`, or `interrupted` where its process is gone.
+
+    It is empty where that cannot be known, since the server has opened its database for reading alone.
+    """
 
     run_id: str
     state: str

@@ -30,7 +30,7 @@ async def at_checkpoint(thread: Thread, place: str, act: Callable[[str], Awaitab
 
 def standing(info: ThreadInfo) -> str:
     """The head's status; for a run in progress, whether anyone works on it."""
-    return info.run.state if info.run and info.status == "in_progress" else info.status
+    return (info.run.state if info.run and info.status == "in_progress" else "") or info.status
 
 
 def waits(approvals: Sequence[Approval]) -> dict[str, str]:

@@ -52,6 +52,9 @@ async def within(waiting: Coroutine[Any, Any, Any] | asyncio.Task[Any]) -> Any:
 class LeasePromises(Promises):
     """`Leases`."""
 
+    async def test_an_owner_sees_every_lease(self, backend: Backend) -> None:
+        assert backend.leases.sees_all()
+
     async def test_a_free_thread_is_granted_at_once_whether_or_not_it_exists(self, backend: Backend) -> None:
         grant = await backend.leases.acquire(KEY, purpose="run", wait_s=0)
         assert (grant.key, grant.purpose) == (KEY, "run")

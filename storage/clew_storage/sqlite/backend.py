@@ -88,7 +88,7 @@ class SqliteBackend:
             self._session = await Session.open_for_reading(self._path)
         else:
             self._session = await Session.open_for_writing(self._path, self._synchronous)
-        self._leases.open(above=self._session.generation << _EPOCHS)
+        self._leases.open(above=self._session.generation << _EPOCHS, reads_only=self._read_only)
 
     async def close(self) -> None:
         """See the port."""

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from clew_storage.errors import StorageRefused, StorageUnavailable
+from clew_storage.local_leases import READS_ONLY
 from clew_storage.sqlite.connections import Connection, Pragmas, Synchronous
 from clew_storage.sqlite.database_files import create_file, has_room
 from clew_storage.sqlite.failures import translate
@@ -60,8 +61,7 @@ class Session:
                 readers = await _open_readers(path, stack)
             except sqlite3.Error as error:
                 raise translate(error) from error
-            refusal = StorageUnavailable("the storage was opened with mode=ro and takes no writes")
-            return cls(Refusing(refusal), readers, 0, stack.pop_all())
+            return cls(Refusing(StorageUnavailable(READS_ONLY)), readers, 0, stack.pop_all())
         raise AssertionError
 
     def take_over(self) -> None:

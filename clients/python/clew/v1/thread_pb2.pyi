@@ -26,7 +26,7 @@ class _RunState:
 class _RunStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RunState.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     RUN_STATE_UNSPECIFIED: _RunState.ValueType  # 0
-    """Not used."""
+    """Not known: the server has opened its database for reading alone, and another process may work on the run."""
     RUN_STATE_RUNNING: _RunState.ValueType  # 1
     """A server works on it."""
     RUN_STATE_INTERRUPTED: _RunState.ValueType  # 2
@@ -36,7 +36,7 @@ class RunState(_RunState, metaclass=_RunStateEnumTypeWrapper):
     """Whether anyone works on a run that is in progress."""
 
 RUN_STATE_UNSPECIFIED: RunState.ValueType  # 0
-"""Not used."""
+"""Not known: the server has opened its database for reading alone, and another process may work on the run."""
 RUN_STATE_RUNNING: RunState.ValueType  # 1
 """A server works on it."""
 RUN_STATE_INTERRUPTED: RunState.ValueType  # 2
