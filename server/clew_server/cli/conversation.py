@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew import ClewError, Event, ThreadNotFoundError, ThreadSuspendedError
 from clew_server.cli import decisions
+from clew_server.cli.following import DONE, FAILED, WAITING, exit_code
 from clew_server.cli.lines import Lines
 from clew_server.cli.output import console, one_line, print_error
 from clew_server.cli.run_view import RunView
@@ -18,7 +19,6 @@ from clew_server.cli.thread_view import at_checkpoint, print_history, print_mess
 if TYPE_CHECKING:
     from clew import Approval, Client, Thread
 
-DONE, FAILED, WAITING = 0, 1, 3
 _HELP = """\
 /retry         continue the run that failed, was cancelled or interrupted
 /approvals     answer what waits for a person
@@ -103,7 +103,7 @@ class Conversation:
         last = self._runner.run(self._follow(stream))
         if last is None:
             return
-        self._outcome = {"run_completed": DONE, "run_suspended": WAITING}.get(last.type, FAILED)
+        self._outcome = exit_code(last)
         if self._outcome == FAILED:
             self._view.note("/retry continues it")
         if self._outcome == WAITING:

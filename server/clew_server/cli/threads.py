@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew_server.cli.calls import DEFAULT_TARGET, AsJson, Target, call
+from clew_server.cli.following import exit_code, follow
 from clew_server.cli.output import moment, one_line, plain, print_fields, print_json, print_table, say, status_text
 from clew_server.cli.thread_state import state
 from clew_server.cli.thread_view import at_checkpoint, print_history, print_messages, standing, waits
@@ -147,6 +148,56 @@ def messages(
             print_json(message)
     else:
         print_messages(found)
+
+
+@threads.command()
+def retry(
+    thread: ThreadId,
+    actor: Annotated[str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="On whose behalf.")] = "",
+    as_json: AsJson = False,
+    target: Target = DEFAULT_TARGET,
+) -> None:
+    """Continue a run that failed, was cancelled or interrupted, and follow it until it stops. What is done is not done again.
+
+    Ctrl-C cancels the run (it is saved). With --json: one event a line. Exit code 0: the run was completed; 1: it was refused or failed; 3: it
+    waits for a person.
+
+    For example:
+
+      clew threads retry ticket-7
+
+      clew threads retry ticket-7 --actor ada --json
+    """
+
+    async def work(client: Client) -> int:
+        return exit_code(await follow(client.thread(thread, actor=actor).stream_retry(), as_json=as_json))
+
+    raise typer.Exit(call(target, work, as_json=as_json))
+
+
+@threads.command()
+def cancel(
+    thread: ThreadId,
+    run: Annotated[str, typer.Option("--run", metavar="ID", help="Only if it is this run.")] = "",
+    actor: Annotated[str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="On whose behalf.")] = "",
+    as_json: AsJson = False,
+    target: Target = DEFAULT_TARGET,
+) -> None:
+    """Stop the run at the thread's head and save it; what waits for a person is given up. A retry continues it.
+
+    For example:
+
+      clew threads cancel ticket-7
+
+      clew threads cancel ticket-7 --run 0123456789abcdef.r6
+    """
+    head = call(target, lambda client: client.thread(thread, actor=actor).cancel(run), as_json=as_json)
+    if as_json:
+        print_json(head)
+    else:
+        cancelled = head.get("failure_code") == "cancelled"
+        what = "the run is cancelled" if cancelled else "nothing is left to cancel"
+        say(f"{what}, version {head['version']} ({head['status']})")
 
 
 @threads.command()
