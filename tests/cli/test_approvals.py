@@ -30,6 +30,28 @@ def test_one_approval_is_shown_with_all_that_it_asks_and_how_it_ended(cli: Cli) 
     assert "too old" in cli.shown("approvals", "show", approval)
 
 
+def test_an_approval_whose_call_was_deleted_tells_who_decided_and_not_what(cli: Cli) -> None:
+    approval = cli.suspended("erased")
+    cli.shown("approvals", "reject", approval, "--reason", "too old", "--actor", "ada")
+    thread = cli.client.thread("erased")
+    (asked,) = [
+        each["id"] for each in thread.messages_sync() if '"refund"' in json.dumps(each) and each["role"] == "assistant"
+    ]
+    thread.delete_message_sync(asked)
+
+    ended = cli.json("approvals", "show", approval)
+    assert (ended["state"], ended["decided_by"], ended["tool"]) == ("rejected", "ada", "refund")
+    assert (ended["arguments"], ended["arguments_json"], ended["arguments_digest"], ended["reason"]) == (
+        None,
+        "",
+        "",
+        "",
+    )
+    assert "too old" not in cli.shown("approvals", "show", approval)
+    (listed,) = cli.json_lines("approvals", "list", "--thread", "erased", "--state", "rejected")
+    assert listed == ended
+
+
 def test_one_approval_that_is_not_there_is_refused_in_one_line(cli: Cli) -> None:
     done = cli.run("approvals", "show", "nothing.a1.0")
 
