@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
+from clew_storage import codes
 from clew_storage.errors import CheckpointMissing, LeaseLost, VersionConflict
 from clew_storage.lines import Line, contains, extend
 from clew_storage.records import Write, Written
-from clew_storage.sqlite import codes
 from clew_storage.sqlite.approvals import decide, put_approvals
 from clew_storage.sqlite.erasures import erase
 from clew_storage.sqlite.heads import line_to

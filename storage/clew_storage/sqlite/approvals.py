@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
+from clew_storage.codes import PENDING, put_approval_state
 from clew_storage.errors import ApprovalNotPending
 from clew_storage.records import ApprovalRecord, ApprovalState, ThreadKey, Write
-from clew_storage.sqlite.codes import PENDING, put_approval_state
 from clew_storage.sqlite.rows import APPROVAL, approval_record
 
 _FROM = f"SELECT {APPROVAL} FROM approvals a JOIN threads t ON t.thread_no = a.thread_no"  # noqa: S608 - the columns are ours

@@ -6,6 +6,7 @@ import sqlite3
 from dataclasses import replace
 from typing import Any
 
+from clew_storage.codes import IN_PROGRESS, put_status
 from clew_storage.lines import Line, encode_line
 from clew_storage.records import (
     InfoChange,
@@ -14,7 +15,6 @@ from clew_storage.records import (
     ThreadKey,
     ThreadRecord,
 )
-from clew_storage.sqlite.codes import IN_PROGRESS, put_status
 from clew_storage.sqlite.places import place
 from clew_storage.sqlite.requests import put_request, refuse_recorded
 from clew_storage.sqlite.rows import THREAD, find_name, find_thread, thread_record

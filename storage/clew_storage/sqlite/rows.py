@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clew_storage import codes
 from clew_storage.lines import Line, decode_line
 from clew_storage.records import (
     ApprovalRecord,
@@ -17,7 +18,6 @@ from clew_storage.records import (
     ThreadKey,
     ThreadRecord,
 )
-from clew_storage.sqlite import codes
 from clew_storage.sqlite.places import number_of
 
 THREAD = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 
+from clew_storage.codes import get_message_id, writing_version
 from clew_storage.lines import Line, contains
 from clew_storage.records import MessageRecord, ThreadKey
-from clew_storage.sqlite.codes import get_message_id, writing_version
 from clew_storage.sqlite.heads import line_to, messages_end
 from clew_storage.sqlite.places import place
 from clew_storage.sqlite.rows import MESSAGE, find_thread, message_record
