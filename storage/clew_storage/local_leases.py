@@ -96,6 +96,10 @@ class LocalLeases:
         """See the port."""
         return self.holder(grant.key) == grant
 
+    def holds_firmly(self, grant: Grant) -> bool:
+        """See the port: what is held from memory does not run out."""
+        return self.holds(grant)
+
     def queued(self, key: ThreadKey) -> int:
         """See the port."""
         lane = self._lanes.get(key)

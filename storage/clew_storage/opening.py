@@ -17,7 +17,8 @@ def open_storage(url: str | None = None) -> Backend:
     """The backend for a URL, yet to be opened with `await backend.open()`.
 
     `memory://` · `sqlite://relative/path` · `sqlite:///absolute/path` · `sqlite://:memory:` · None: a file of the user's
-    own, `clew/clew.db` in the platform's folder for data. Options of a SQLite file: `?mode=ro` reads without owning it,
+    own, `clew/clew.db` in the platform's folder for data · `postgresql://user@host/database` (or `postgres://`), whose
+    options are those of `PostgresSettings`, such as `?schema=name`. Options of a SQLite file: `?mode=ro` reads without owning it,
     `?allow_network_fs=1` accepts a network file system, whose locks are then trusted. Raises `StorageRefused` for a URL
     that names no storage.
     """
@@ -34,7 +35,9 @@ def open_storage(url: str | None = None) -> Backend:
         return MemoryBackend()
     if scheme == "sqlite":
         return _open_sqlite(url, rest)
-    raise StorageRefused(f"no storage is known by {scheme}://; there are memory:// and sqlite://")
+    if scheme in {"postgresql", "postgres"}:
+        return _open_postgres(url)
+    raise StorageRefused(f"no storage is known by {scheme}://; there are memory://, sqlite:// and postgresql://")
 
 
 def default_path() -> Path:
@@ -62,6 +65,16 @@ def _open_default() -> Backend:
             f"the default folder {path.parent} cannot be made ({error.strerror}); name a file: sqlite://PATH"
         ) from error
     return SqliteBackend(path, url=f"sqlite://{path}")
+
+
+def _open_postgres(url: str) -> Backend:
+    try:
+        from clew_storage.postgres import PostgresBackend  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name != "asyncpg":
+            raise
+        raise StorageRefused("Postgres needs the package asyncpg: pip install 'clew-server[postgres]'") from error
+    return PostgresBackend.of_url(url)
 
 
 def _open_sqlite(url: str, rest: str) -> Backend:

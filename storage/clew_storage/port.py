@@ -7,7 +7,7 @@ either done all or nothing, and never leaves a connection or a transaction behin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from clew_storage.records import (
@@ -16,6 +16,7 @@ from clew_storage.records import (
     CachedValue,
     CacheKey,
     CheckpointRecord,
+    Glance,
     Grant,
     Head,
     InfoChange,
@@ -46,13 +47,16 @@ class Leases(Protocol):
         """Give the lease to the next waiter. Releasing a grant that is not the current one does nothing."""
 
     def holder(self, key: ThreadKey) -> Grant | None:
-        """The grant that holds the thread now, or None."""
+        """The grant of this process that holds the thread now, or None. `Threads.glance` tells of other servers."""
 
     def holds(self, grant: Grant) -> bool:
-        """Whether the grant is still the current one."""
+        """Whether the grant is still the current one. Once False it stays so: also a lease that ran out is lost for good."""
+
+    def holds_firmly(self, grant: Grant) -> bool:
+        """Whether the grant is the current one and sure to stay so for a while; what has effects outside is begun only then."""
 
     def queued(self, key: ThreadKey) -> int:
-        """How many wait."""
+        """How many wait in this process."""
 
     def sees_all(self) -> bool:
         """Whether no thread is held but by what is granted here: False where the database is only read, for another may own it."""
@@ -79,6 +83,12 @@ class Threads(Protocol):
 
     async def get_head(self, key: ThreadKey) -> Head | None:
         """The thread with its newest checkpoint, or None where there is no thread."""
+
+    async def glance(self, keys: Sequence[ThreadKey]) -> Mapping[ThreadKey, Glance]:
+        """How each of these threads stands, whichever server runs it; every key has its answer.
+
+        One question for all threads that a server has an eye on, cheap enough to be asked again and again.
+        """
 
     async def request_cancel(self, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:
         """Leave word that this attempt is to be cancelled.

@@ -281,6 +281,20 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
+class Glance:
+    """How a thread stands at a moment, for whoever only wants to know whether to look closer.
+
+    `uid` is empty, and `head_version` 0, where there is no thread; the lease may be held all the same. `holder` is the
+    grant that holds it, on whatever server; `cancel_requested` as in `Head`.
+    """
+
+    uid: str = ""
+    head_version: int = 0
+    cancel_requested: bool = False
+    holder: Grant | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CacheKey:
     """The name of a value in the cache. Namespace and key are any text that UTF-8 can hold, NUL included."""
 

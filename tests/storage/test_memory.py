@@ -15,6 +15,7 @@ class TestMemory(BackendPromises):
     opted_out: ClassVar = {
         Category.DURABLE: "what is in memory goes with its backend",
         Category.ONE_OWNER: "every memory backend is a database of its own",
+        Category.SHARED: "every memory backend is a database of its own",
     }
 
     @pytest.fixture

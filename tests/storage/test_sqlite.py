@@ -15,6 +15,8 @@ from clew_storage.conformance.categories import MakeBackend
 
 
 class TestSqliteFile(BackendPromises):
+    opted_out: ClassVar = {Category.SHARED: "one process owns a file"}
+
     @pytest.fixture
     def make_backend(self, tmp_path: Path) -> MakeBackend:
         return lambda: open_storage(f"sqlite://{tmp_path}/clew.db")
@@ -24,6 +26,7 @@ class TestSqliteInMemory(BackendPromises):
     opted_out: ClassVar = {
         Category.DURABLE: "what is in memory goes with its backend",
         Category.ONE_OWNER: "every database in memory is one of its own",
+        Category.SHARED: "every database in memory is one of its own",
     }
 
     @pytest.fixture

@@ -246,8 +246,9 @@ class AppendPromises(Promises):
                 await asyncio.sleep(0)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-            # A write of its own behind it: whatever the cancelled one still does is done by then.
-            await backend.threads.change_info(OTHER, InfoChange(), create=_bare_thread(OTHER), request=None, now_ms=NOW)
+            # A write to the thread behind it, which is refused: whatever the cancelled one still does is done by then.
+            with pytest.raises(StorageError):
+                await backend.threads.append(a_write(grant, 99))
             head = await backend.threads.get_head(KEY)
             done = head is not None and head.thread.head_version == version + 1
             recorded = await backend.threads.find_request(KEY, a_request(number).request_hash)

@@ -20,6 +20,7 @@ CALLS: dict[str, Callable[[Backend], Awaitable[object]]] = {
     "acquire": lambda backend: backend.leases.acquire(KEY, purpose="run", wait_s=0),
     "append": lambda backend: backend.threads.append(a_write(Grant(KEY, 1, "run"))),
     "get_head": lambda backend: backend.threads.get_head(KEY),
+    "glance": lambda backend: backend.threads.glance([KEY]),
     "request_cancel": lambda backend: backend.threads.request_cancel(KEY, UID, 1, 1),
     "get_checkpoint": lambda backend: backend.threads.get_checkpoint(KEY, 1),
     "list_checkpoints": lambda backend: backend.threads.list_checkpoints(KEY, before_version=None, limit=1),

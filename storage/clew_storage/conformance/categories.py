@@ -19,6 +19,7 @@ class Category(Enum):
 
     DURABLE = "what was written is there when the database is opened again"
     ONE_OWNER = "a database that is open is refused to a second opener"
+    SHARED = "any number of servers have a database open at once"
 
 
 def belongs_to(category: Category) -> Callable[[Test], Test]:

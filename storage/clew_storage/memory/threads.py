@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -13,6 +13,7 @@ from clew_storage.memory.appends import append, put_write
 from clew_storage.memory.tables import StoredThread, Tables, Tombstone
 from clew_storage.records import (
     CheckpointRecord,
+    Glance,
     Head,
     InfoChange,
     LogEntry,
@@ -47,6 +48,16 @@ class MemoryThreads:
         checkpoint = thread.checkpoints.get(thread.record.head_version)
         asked = checkpoint is not None and thread.cancel == (checkpoint.run_version, checkpoint.attempt)
         return Head(thread.record, checkpoint, thread.line, thread.pending(), cancel_requested=asked)
+
+    async def glance(self, keys: Sequence[ThreadKey]) -> Mapping[ThreadKey, Glance]:
+        """See the port."""
+        return {key: await self._glance(key) for key in keys}
+
+    async def _glance(self, key: ThreadKey) -> Glance:
+        head, holder = await self.get_head(key), self._leases.holder(key)
+        if head is None:
+            return Glance(holder=holder)
+        return Glance(head.thread.uid, head.thread.head_version, head.cancel_requested, holder)
 
     async def request_cancel(self, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:
         """See the port."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from clew_storage.errors import ThreadMissing
 from clew_storage.lines import Line, contains, line_of, truncate
-from clew_storage.records import CheckpointRecord, Head, LogEntry, ThreadKey
+from clew_storage.records import CheckpointRecord, Glance, Head, LogEntry, ThreadKey
 from clew_storage.sqlite.approvals import asked_between, pending_of
 from clew_storage.sqlite.places import bounds, number_of, place
 from clew_storage.sqlite.rows import CHECKPOINT, MESSAGE, StoredThread, checkpoint_record, find_thread, message_record
@@ -23,6 +23,16 @@ def get_head(connection: sqlite3.Connection, key: ThreadKey) -> Head | None:
     asked = checkpoint is not None and thread.cancel == (checkpoint.run_version, checkpoint.attempt)
     pending = pending_of(connection, thread.number)
     return Head(thread.record, checkpoint, thread.line, pending, cancel_requested=asked)
+
+
+def get_glance(connection: sqlite3.Connection, key: ThreadKey) -> Glance:
+    """See the port; the leases know the holder."""
+    thread = find_thread(connection, key)
+    if thread is None:
+        return Glance()
+    checkpoint = find_checkpoint(connection, thread.number, thread.record.head_version) if thread.cancel else None
+    asked = checkpoint is not None and thread.cancel == (checkpoint.run_version, checkpoint.attempt)
+    return Glance(thread.record.uid, thread.record.head_version, asked)
 
 
 def get_checkpoint(connection: sqlite3.Connection, key: ThreadKey, version: int) -> CheckpointRecord | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from clew_storage.local_leases import LocalLeases
 from clew_storage.records import (
     CheckpointRecord,
+    Glance,
     Head,
     InfoChange,
     LogEntry,
@@ -40,6 +42,13 @@ class SqliteThreads:
     async def get_head(self, key: ThreadKey) -> Head | None:
         """See the port."""
         return await self._session().readers.read(lambda connection: heads.get_head(connection, key))
+
+    async def glance(self, keys: Sequence[ThreadKey]) -> Mapping[ThreadKey, Glance]:
+        """See the port."""
+        found = await self._session().readers.read(
+            lambda connection: {key: heads.get_glance(connection, key) for key in keys}
+        )
+        return {key: replace(glance, holder=self._leases.holder(key)) for key, glance in found.items()}
 
     async def request_cancel(self, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:
         """See the port."""

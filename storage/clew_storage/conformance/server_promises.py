@@ -1,0 +1,154 @@
+"""Several servers on one database, and what they see of each other."""
+# ruff: noqa: D102 - a test's name is its sentence
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from clew_storage.conformance.categories import Category, MakeBackend, Promises, belongs_to
+from clew_storage.conformance.examples import KEY, NOW, OTHER, UID, a_checkpoint, a_grant, a_line, a_thread, a_write
+from clew_storage.conformance.lease_promises import Queue, cancelled, within
+from clew_storage.errors import LeaseBusy, LeaseLost, ThreadMissing
+from clew_storage.port import Backend
+from clew_storage.records import Glance, InfoChange
+
+Pair = tuple[Backend, Backend]
+
+
+class GlancePromises(Promises):
+    """`Threads.glance`."""
+
+    async def test_a_glance_of_no_thread_is_empty(self, backend: Backend) -> None:
+        await a_line(backend, 1)
+        assert await backend.threads.glance([OTHER]) == {OTHER: Glance()}
+        assert await backend.threads.glance([]) == {}
+
+    async def test_a_glance_has_an_answer_for_every_key(self, backend: Backend) -> None:
+        grant = await a_line(backend, 3)
+        await backend.threads.change_info(OTHER, InfoChange(), create=a_thread(), request=None, now_ms=NOW)
+        assert await backend.threads.glance([OTHER, KEY, KEY]) == {
+            KEY: Glance(UID, 3, cancel_requested=False, holder=grant),
+            OTHER: Glance("uid-2", 0),
+        }
+
+    async def test_a_glance_shows_the_holder_of_a_thread_that_is_not_there_yet(self, backend: Backend) -> None:
+        grant = await a_grant(backend)
+        assert await backend.threads.glance([KEY]) == {KEY: Glance(holder=grant)}
+        await backend.leases.release(grant)
+        assert await backend.threads.glance([KEY]) == {KEY: Glance()}
+
+    async def test_a_glance_shows_that_the_run_is_to_be_cancelled_until_another_attempt_writes(
+        self, backend: Backend
+    ) -> None:
+        grant = await a_line(backend, 1)
+        assert await backend.threads.request_cancel(KEY, UID, 1, 1)
+        assert (await backend.threads.glance([KEY]))[KEY].cancel_requested
+        await backend.threads.append(a_write(grant, 2))
+        assert (await backend.threads.glance([KEY]))[KEY].cancel_requested
+        await backend.threads.append(a_write(grant, 3, checkpoint=a_checkpoint(3, attempt=2)))
+        assert not (await backend.threads.glance([KEY]))[KEY].cancel_requested
+
+    async def test_a_glance_of_a_deleted_thread_is_empty(self, backend: Backend) -> None:
+        await a_line(backend, 2)
+        await backend.threads.delete_thread(KEY, request=None, now_ms=NOW)
+        assert await backend.threads.glance([KEY]) == {KEY: Glance()}
+
+
+class ServerPromises(Promises):
+    """What is true between two servers that share a database."""
+
+    @pytest.fixture
+    async def pair(self, make_backend: MakeBackend) -> AsyncIterator[Pair]:
+        """Two backends on one database."""
+        pair = make_backend(), make_backend()
+        for backend in pair:
+            await backend.open()
+        yield pair
+        for backend in pair:
+            await backend.close()
+
+    @belongs_to(Category.SHARED)
+    async def test_what_one_server_holds_is_busy_for_the_other_and_can_be_seen_there(self, pair: Pair) -> None:
+        here, there = pair
+        grant = await a_line(here, 1)
+        with pytest.raises(LeaseBusy, match="a run holds the thread"):
+            await there.leases.acquire(KEY, purpose="run", wait_s=0)
+        assert there.leases.holder(KEY) is None
+        assert (await there.threads.glance([KEY]))[KEY] == Glance(UID, 1, holder=grant)
+
+    @belongs_to(Category.SHARED)
+    async def test_a_grant_of_one_server_does_not_write_on_the_other_after_it_was_passed_on(self, pair: Pair) -> None:
+        here, there = pair
+        old = await a_line(here, 1)
+        await here.leases.release(old)
+        new = await a_grant(there)
+        assert new.epoch > old.epoch
+        with pytest.raises(LeaseLost):
+            await here.threads.append(a_write(old, 2))
+        await there.threads.append(a_write(new, 2))
+
+    @belongs_to(Category.SHARED)
+    async def test_waiters_of_both_servers_are_served_in_the_order_they_came(self, pair: Pair) -> None:
+        grant = await a_grant(pair[0])
+        queues = [Queue(backend) for backend in pair]
+        served: list[str] = []
+        for queue in queues:
+            queue.served = served
+        tasks = [await queues[number % 2].join(str(number), first=number == 4) for number in range(5)]
+        holder = pair[0]
+        for number in (4, 0, 1, 2, 3):
+            await holder.leases.release(grant)
+            grant = await within(tasks[number])
+            holder = pair[number % 2]
+        assert served == ["4", "0", "1", "2", "3"]
+
+    @belongs_to(Category.SHARED)
+    async def test_a_waiter_that_leaves_one_server_is_passed_over_by_the_other(self, pair: Pair) -> None:
+        here, there = pair
+        grant = await a_grant(here)
+        left, stayed = await Queue(there).join("left"), await Queue(here).join("stayed")
+        await cancelled(left)
+        await here.leases.release(grant)
+        assert (await within(stayed)).purpose == "stayed"
+
+    @belongs_to(Category.SHARED)
+    async def test_a_delete_on_one_server_ends_grant_and_waits_on_the_other(self, pair: Pair) -> None:
+        here, there = pair
+        grant = await a_line(here, 1)
+        waiting = await Queue(there).join("waiter")
+        other = await Queue(here).join("other")
+        assert await there.threads.delete_thread(KEY, request=None, now_ms=NOW)
+        for task in (waiting, other):
+            with pytest.raises(ThreadMissing):
+                await within(task)
+        with pytest.raises(LeaseLost):
+            await here.threads.append(a_write(grant, 2))
+
+    @belongs_to(Category.SHARED)
+    async def test_of_two_servers_that_ask_at_once_one_is_granted(self, pair: Pair) -> None:
+        for _ in range(20):
+            outcomes = await asyncio.gather(*map(a_grant, pair), return_exceptions=True)
+            assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Grant", "LeaseBusy"]
+            for backend, outcome in zip(pair, outcomes, strict=True):
+                if not isinstance(outcome, BaseException):
+                    await backend.leases.release(outcome)
+
+    @belongs_to(Category.SHARED)
+    async def test_a_server_that_closes_frees_what_it_held(self, make_backend: MakeBackend, backend: Backend) -> None:
+        other = make_backend()
+        await other.open()
+        await a_grant(other)
+        waiting = await Queue(backend).join("waiter")
+        await other.close()
+        assert (await within(waiting)).purpose == "waiter"
+
+    @belongs_to(Category.SHARED)
+    async def test_a_cancel_that_is_asked_for_on_one_server_is_seen_on_the_other(self, pair: Pair) -> None:
+        here, there = pair
+        grant = await a_line(here, 1)
+        assert await there.threads.request_cancel(KEY, UID, 1, 1)
+        assert (await here.threads.glance([KEY]))[KEY].cancel_requested
+        assert (await here.threads.append(a_write(grant, 2))).cancel_requested

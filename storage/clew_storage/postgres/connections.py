@@ -1,0 +1,161 @@
+"""The connections of one storage, out of a pool of asyncpg."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import TypeAlias, TypeVar
+
+import asyncpg
+
+from clew_storage.errors import StorageError, StorageUnavailable
+from clew_storage.postgres.failures import DRIVER_ERRORS, is_in_the_way, is_lost, translate, unknown
+from clew_storage.postgres.rows import Connection
+from clew_storage.postgres.settings import PostgresSettings
+
+T = TypeVar("T")
+Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
+_TRIES = 4
+
+
+class Connections:
+    """Lends connections. Those of a pool that was given are returned to it and left to its owner."""
+
+    def __init__(self, settings: PostgresSettings, pool: Pool | None = None) -> None:
+        self._settings = settings
+        self._given = pool
+        self._pool = pool
+
+    async def open(self) -> None:
+        """Make the pool and one connection. Raises the driver's errors, for whoever opens to tell what they mean."""
+        if self._given is not None:
+            return
+        settings = self._settings
+        options = dict(settings.connect_options)
+        if settings.pgbouncer:
+            # A statement that was prepared on one connection of the database is unknown to the next.
+            options["statement_cache_size"] = 0
+        else:
+            options["server_settings"] = {"application_name": "clew"} | options.get("server_settings", {})
+        self._pool = await asyncpg.create_pool(
+            settings.dsn,
+            min_size=1,
+            max_size=settings.pool_size,
+            timeout=settings.connect_timeout_s,
+            command_timeout=settings.command_timeout_s,
+            reset=_nothing_to_reset,
+            **options,
+        )
+
+    @asynccontextmanager
+    async def lend(self) -> AsyncIterator[Connection]:
+        """A connection for a while. Cancelling whoever has it breaks off what runs and returns it.
+
+        Raises `StorageUnavailable` where none can be had, and the driver's errors of what was done with it.
+        """
+        connection = await self.take()
+        try:
+            yield connection
+        except BaseException as error:
+            if is_lost(error):
+                await self.drop(connection)
+            raise
+        finally:
+            await self.give_back(connection)
+
+    async def take(self) -> Connection:
+        """A connection until it is given back."""
+        pool = self._pool
+        if pool is None:
+            raise StorageUnavailable("the storage is not open")
+        try:
+            connection = await pool.acquire(timeout=self._settings.pool_timeout_s)
+        except TimeoutError as error:
+            if pool.get_size() >= pool.get_max_size() and not pool.get_idle_size():
+                raise StorageUnavailable(
+                    f"all {pool.get_max_size()} connections to the database are in use; raise pool_size, or try again"
+                ) from error
+            raise translate(error) from error
+        except DRIVER_ERRORS as error:
+            raise translate(error) from error
+        return connection  # type: ignore[return-value] # a proxy that behaves as one
+
+    async def give_back(self, connection: Connection) -> None:
+        """Return a connection; one that is broken is replaced when it is needed."""
+        if self._pool is not None:
+            with suppress(*DRIVER_ERRORS):
+                # asyncpg shields this from cancellation.
+                await self._pool.release(connection)  # type: ignore[arg-type]
+
+    async def drop(self, connection: Connection) -> None:
+        """A connection was lost, and the idle ones of its age with it, most likely: none of them is used again."""
+        with suppress(*DRIVER_ERRORS):
+            connection.terminate()
+        if self._pool is not None and self._given is None:
+            await self._pool.expire_connections()
+
+    async def run(self, work: Callable[[Connection], Awaitable[T]], *, repeatable: bool = True) -> T:
+        """Do something in one statement, or read: once more where the connection broke or another transaction was in the way.
+
+        What is not `repeatable` is not done again when its answer was lost; then nobody knows what became of it.
+        """
+        for left in reversed(range(_TRIES)):
+            try:
+                async with self.lend() as connection:
+                    return await work(connection)
+            except StorageError:
+                raise
+            except DRIVER_ERRORS as error:
+                lost = is_lost(error)
+                if lost and not repeatable:
+                    raise unknown() from error
+                if not left or not (lost or is_in_the_way(error)) or isinstance(error, TimeoutError):
+                    raise translate(error) from error
+        raise AssertionError
+
+    async def close(self) -> None:
+        """Close what is our own, after what is under way."""
+        pool, self._pool = self._pool, None
+        if pool is None or self._given is not None:
+            return
+        try:
+            async with asyncio.timeout(self._settings.connect_timeout_s):
+                await pool.close()
+        except DRIVER_ERRORS:
+            pool.terminate()
+
+    def abandon(self) -> None:
+        """Let go of everything at once: the event loop ends."""
+        if self._pool is not None and self._given is None:
+            self._pool.terminate()
+
+
+class StandingConnection:
+    """One connection that is kept for one purpose, so that others cannot use it up, and made anew when it is lost."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._connection: Connection | None = None
+
+    async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Do the work once. Raises `StorageUnavailable` when nothing was done, and the driver's errors otherwise."""
+        if self._connection is None or self._connection.is_closed():
+            await self.close()
+            self._connection = await self._connections.take()
+        try:
+            return await work(self._connection)
+        except BaseException as error:
+            if is_lost(error):
+                await self._connections.drop(self._connection)
+            raise
+
+    async def close(self) -> None:
+        """Give the connection back."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await self._connections.give_back(connection)
+
+
+async def _nothing_to_reset(_: object) -> None:
+    """No query of ours leaves anything on a connection, so returning one costs no statement."""

@@ -1,0 +1,91 @@
+"""Postgres's and the network's errors in the port's words."""
+
+from __future__ import annotations
+
+import asyncpg
+from asyncpg.exceptions import InternalClientError
+
+from clew_storage.errors import DataCorrupt, StorageError, StorageFull, StorageRefused, StorageUnavailable
+
+# What asyncpg, the event loop and the system raise of themselves.
+DRIVER_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, InternalClientError, OSError, TimeoutError)
+
+_FULL = {"53100"}
+_CORRUPT_CLASSES = {"XX", "23"}
+_UNFIT_CLASS = "22"
+_DISCONNECTED_CLASSES = {"08"}
+_DISCONNECTED = {"57P01", "57P02", "57P03", "57P05", "25P03"}
+# Another transaction was in the way: the same statement may go through now.
+_IN_THE_WAY = {"40001", "40P01"}
+_LOCKED = "55P03"
+_MISSING = {"3F000", "42P01", "42883"}
+_NOT_ALLOWED = {"42501", "28000", "28P01"}
+_NO_DATABASE = "3D000"
+_READ_ONLY = "25006"
+_TOO_MANY = "53300"
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether the connection is gone, and with it the knowledge of what became of a statement."""
+    if isinstance(error, asyncpg.PostgresError):
+        code = _code(error)
+        return code[:2] in _DISCONNECTED_CLASSES or code in _DISCONNECTED
+    return isinstance(error, (asyncpg.InterfaceError, InternalClientError, OSError, TimeoutError))
+
+
+def is_in_the_way(error: BaseException) -> bool:
+    """Whether nothing was done because of another transaction, and trying again is all there is to do."""
+    return isinstance(error, asyncpg.PostgresError) and _code(error) in _IN_THE_WAY
+
+
+def translate(error: BaseException) -> StorageError:
+    """The port's error for a driver's; the message names no password and no SQL."""
+    if isinstance(error, asyncpg.PostgresError):
+        return _of_the_database(error)
+    if isinstance(error, TimeoutError):
+        return StorageUnavailable("the database did not answer in time; check that it is reachable, then try again")
+    if isinstance(error, OSError):
+        told = error.strerror or "the connection was refused or broken"
+        return StorageUnavailable(f"the database cannot be reached ({told}); start it or check the URL, then try again")
+    return StorageUnavailable("the connection to the database broke; it is made anew with the next call")
+
+
+def unknown() -> StorageUnavailable:
+    """The database went away with the answer and did not come back in time."""
+    return StorageUnavailable(
+        "the database went away before it said whether this was saved; read the thread again, or repeat the request with the "
+        "same request id"
+    )
+
+
+def _of_the_database(error: asyncpg.PostgresError) -> StorageError:  # noqa: PLR0911 - one a kind
+    code = _code(error)
+    if code in _FULL:
+        return StorageFull("the database's disk is full; nothing was written, make room and try again")
+    if code[:2] in _CORRUPT_CLASSES:
+        return DataCorrupt(f"the database is damaged, or holds rows that Clew did not write: {error}")
+    if code[:2] == _UNFIT_CLASS:
+        return StorageUnavailable(f"the database cannot hold a value of this call: {error}")
+    if code == _LOCKED:
+        return StorageUnavailable("another session of the database holds a lock on this thread; try again")
+    if code in _NOT_ALLOWED:
+        return StorageRefused(f"the database refuses this role: {error}; grant it the rights of the runtime role")
+    if code == _NO_DATABASE:
+        return StorageRefused(f"{error}; create it, or name another one in the URL")
+    if code in _MISSING:
+        return StorageRefused(
+            f"the schema lacks what Clew needs: {error}; open the storage anew with a role that may migrate"
+        )
+    if code == _READ_ONLY:
+        return StorageUnavailable(
+            "the database takes no writes (it is a standby, or read-only); connect to the primary"
+        )
+    if code == _TOO_MANY:
+        return StorageUnavailable("the database has no connection left; raise max_connections or lower pool_size")
+    if code in _DISCONNECTED or code[:2] in _DISCONNECTED_CLASSES:
+        return StorageUnavailable("the database ended the connection (it stops or starts); try again in a moment")
+    return StorageUnavailable(f"the database does not answer: {error}")
+
+
+def _code(error: asyncpg.PostgresError) -> str:
+    return getattr(error, "sqlstate", None) or ""

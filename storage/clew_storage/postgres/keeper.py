@@ -1,0 +1,103 @@
+"""What a server does for its leases while others work: renews what is held, and asks for those who wait."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from clew_storage.errors import StorageError
+from clew_storage.postgres.connections import Connections, StandingConnection
+from clew_storage.postgres.failures import DRIVER_ERRORS
+from clew_storage.postgres.lease_rows import LeaseRows
+from clew_storage.postgres.leases import PostgresLeases
+from clew_storage.postgres.rows import Connection
+from clew_storage.postgres.waiting import Ticket
+
+T = TypeVar("T")
+# Of a term: when it is renewed, and how soon again when that failed.
+_RENEW, _AGAIN = 1 / 3, 1 / 15
+
+
+class LeaseKeeper:
+    """Two tasks with a connection of their own, so that no read or write holds a renewal up."""
+
+    def __init__(self, connections: Connections, rows: LeaseRows, leases: PostgresLeases, poll_s: float) -> None:
+        self._rows = rows
+        self._leases = leases
+        self._poll_s = poll_s
+        self._connection = StandingConnection(connections)
+        self._one_at_a_time = asyncio.Lock()
+        self._hint = asyncio.Event()
+        self._tasks = [
+            asyncio.create_task(self._renew_all(), name="clew-postgres-renewals"),
+            asyncio.create_task(self._ask_for_all(), name="clew-postgres-tickets"),
+        ]
+
+    def hint(self) -> None:
+        """Somebody may have been given a thread: ask now rather than later."""
+        self._hint.set()
+
+    async def close(self) -> None:
+        """Stop, and leave the leases to whoever closes the storage."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._connection.close()
+
+    async def _renew_all(self) -> None:
+        while True:
+            done = await self._try(self.renew)
+            await asyncio.sleep(self._rows.term_s * (_RENEW if done else _AGAIN))
+
+    async def renew(self) -> None:
+        """Renew once, leases and tickets."""
+        await self._leases.release_late()
+        grants, tickets = self._leases.held(), self._leases.tickets()
+        if grants:
+            sent = time.monotonic()
+            epochs = await self._run(lambda connection: self._rows.renew(connection, grants))
+            self._leases.renewed(grants, epochs, sent + self._rows.term_s)
+        if tickets:
+            await self._run(lambda connection: self._rows.wait_on(connection, tickets))
+
+    async def _ask_for_all(self) -> None:
+        while True:
+            tickets = self._leases.tickets()
+            if not tickets:
+                self._leases.waiters_came.clear()
+                await self._leases.waiters_came.wait()
+            self._hint.clear()
+            try:
+                async with asyncio.timeout(self._poll_s):
+                    await self._hint.wait()
+            except TimeoutError:
+                pass
+            await self._try(self._ask)
+
+    async def _ask(self) -> None:
+        tickets = self._leases.tickets()
+        if tickets:
+            await self._ask_about(tickets)
+
+    async def _ask_about(self, tickets: list[Ticket]) -> None:
+        asked_at = time.monotonic()
+        places = await self._run(lambda connection: self._rows.places(connection, tickets))
+        for key in {place.ticket.key for place in places if place.abandoned and place.grant is None}:
+            await self._run(lambda connection, key=key: self._rows.take_over(connection, key))  # type: ignore[misc]
+        for place in places:
+            self._leases.found(place, asked_at)
+
+    async def _run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        async with self._one_at_a_time:
+            return await self._connection.run(work)
+
+    @staticmethod
+    async def _try(work: Callable[[], Awaitable[None]]) -> bool:
+        """Whether it could be done; what holds it up is told to those who call."""
+        try:
+            await work()
+        except (StorageError, *DRIVER_ERRORS):
+            return False
+        return True

@@ -1,0 +1,111 @@
+"""The numbered steps that bring a schema from one format to the next. A published step is never changed."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from importlib.resources import files
+
+import asyncpg
+
+from clew_storage.errors import StorageRefused
+from clew_storage.postgres.schemas import Schema
+
+# Whoever waits longer for another server's migration is told so.
+LOCK_TIMEOUT_S = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step; its version is the format that it leads to."""
+
+    version: int
+    name: str
+    sql: str
+
+
+def known_migrations() -> tuple[Migration, ...]:
+    """Every step, in order."""
+    found = (entry for entry in files(__name__).iterdir() if entry.name.endswith(".sql"))
+    steps = []
+    for entry in sorted(found, key=lambda entry: entry.name):
+        number, _, name = entry.name.removesuffix(".sql").partition("_")
+        steps.append(Migration(int(number), name, entry.read_text(encoding="utf-8")))
+    return tuple(steps)
+
+
+async def stored_format(connection: asyncpg.Connection[asyncpg.Record], schema: Schema) -> int:
+    """The format of a schema, 0 where there is none or an empty one. Raises `StorageRefused` for one of something else."""
+    tables = {
+        row["relname"]
+        for row in await connection.fetch(
+            "SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v')",
+            schema.name,
+        )
+    }
+    if not tables:
+        return 0
+    if not {"formats", "threads"} <= tables:
+        raise StorageRefused(f"the schema {schema.name} is not one of Clew's; name another one: ?schema=NAME")
+    version = await connection.fetchval(schema.sql("SELECT max(version) FROM clew.formats"))
+    return int(version)
+
+
+def refuse_newer(version: int) -> None:
+    """Raise `StorageRefused` for a format that this program does not know."""
+    newest = known_migrations()[-1].version
+    if version > newest:
+        raise StorageRefused(
+            f"it has format {version} and this program knows formats up to {newest}; use the newer version of Clew"
+        )
+
+
+async def migrate(
+    connection: asyncpg.Connection[asyncpg.Record],
+    schema: Schema,
+    *,
+    upto: int | None = None,
+    lock_s: float = LOCK_TIMEOUT_S,
+) -> None:
+    """Take the steps that the schema lacks, a transaction each; `upto` stops early, as an older program would.
+
+    A schema that lacks none is only read, so that a role without the right to make tables can serve it. Of several that
+    migrate at once one does, and the others wait for it, `lock_s` seconds at most.
+    """
+    current = await stored_format(connection, schema)
+    refuse_newer(current)
+    for step in known_migrations():
+        if step.version > current and (upto is None or step.version <= upto):
+            await _take(connection, schema, step, lock_s)
+
+
+async def _take(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, step: Migration, lock_s: float) -> None:
+    async with connection.transaction():
+        # The lock ends with the transaction, so it also works where a pooler hands the connection on after each.
+        await connection.execute(f"SET LOCAL lock_timeout = {int(lock_s * 1000)}")
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", _lock_number(schema))
+        current = await stored_format(connection, schema)
+        refuse_newer(current)
+        if current >= step.version:
+            return
+        if not current:
+            if not await connection.fetchval(
+                "SELECT true FROM pg_catalog.pg_namespace WHERE nspname = $1", schema.name
+            ):
+                await connection.execute(schema.sql("CREATE SCHEMA clew"))
+            await connection.execute(
+                schema.sql(
+                    "CREATE TABLE clew.formats (version integer PRIMARY KEY, name text NOT NULL, "
+                    "taken_at timestamptz NOT NULL DEFAULT clock_timestamp())"
+                )
+            )
+        await connection.execute(schema.sql(step.sql))
+        await connection.execute(
+            schema.sql("INSERT INTO clew.formats (version, name) VALUES ($1, $2)"), step.version, step.name
+        )
+
+
+def _lock_number(schema: Schema) -> int:
+    digest = hashlib.blake2b(f"clew migrations {schema.name}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)

@@ -1,0 +1,97 @@
+"""How a Postgres storage is reached, from a URL or given one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from clew_storage.errors import StorageRefused
+
+_NUMBERS = ("pool_size", "pool_timeout_s", "connect_timeout_s", "command_timeout_s", "lease_s", "poll_s", "patience_s")
+_SWITCHES = ("pgbouncer", "migrate")
+_TEXTS = ("schema", "listen_dsn")
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresSettings:
+    """Where the database is, and the times and sizes that the storage keeps to; times in seconds.
+
+    `pool_size` counts all connections: one writes, one keeps the leases, the others read. `pool_timeout_s`: how long a
+    call waits for one. `patience_s`: how long a write whose answer was lost is looked for. `lease_s`: after that time a
+    server that is gone loses its threads; `poll_s`: how often those who wait for a thread ask. `pgbouncer`: the URL
+    leads to a pooler in transaction mode, so nothing may be left on a connection. `migrate` False: the schema must be
+    there already. `listen_dsn`: a direct way to the database, on which servers hear at once of what they would find out
+    by asking. `connect_options` go to asyncpg as they are.
+    """
+
+    dsn: str | None = None
+    schema: str = "clew"
+    pool_size: int = 10
+    pool_timeout_s: float = 10
+    connect_timeout_s: float = 5
+    command_timeout_s: float = 30
+    lease_s: float = 15
+    poll_s: float = 0.25
+    patience_s: float = 10
+    pgbouncer: bool = False
+    migrate: bool = True
+    listen_dsn: str | None = None
+    connect_options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.pool_size < 3:
+            raise StorageRefused(
+                f"pool_size is {self.pool_size}; it takes 3 at least: to write, to keep leases, to read"
+            )
+        for name in _NUMBERS:
+            if getattr(self, name) <= 0:
+                raise StorageRefused(f"{name} must be greater than 0")
+
+
+def settings_of_url(url: str) -> PostgresSettings:
+    """The settings that a URL spells out; what is not ours in it (`sslmode`, …) stays in the DSN."""
+    parts = urlsplit(url)
+    given: dict[str, Any] = {}
+    theirs: list[tuple[str, str]] = []
+    for name, value in parse_qsl(parts.query, keep_blank_values=True):
+        if name in _TEXTS:
+            given[name] = value
+        elif name in _NUMBERS:
+            given[name] = _number(url, name, value)
+        elif name in _SWITCHES:
+            given[name] = _switch(url, name, value)
+        else:
+            theirs.append((name, value))
+    dsn = urlunsplit(("postgresql", parts.netloc, parts.path, urlencode(theirs), ""))
+    # Without a host the form keeps its two slashes only when it is spelt out.
+    return PostgresSettings(dsn if parts.netloc else dsn.replace("postgresql:", "postgresql://", 1), **given)
+
+
+def without_password(url: str) -> str:
+    """The URL as it may be shown."""
+    parts = urlsplit(url)
+    query = urlencode(
+        [(name, "***" if name in {"password", "listen_dsn"} else value) for name, value in parse_qsl(parts.query)]
+    )
+    netloc = parts.netloc
+    if "@" in netloc:
+        login, _, host = netloc.rpartition("@")
+        user, colon, _ = login.partition(":")
+        netloc = f"{user}:***@{host}" if colon else netloc
+    shown = urlunsplit((parts.scheme, netloc, parts.path, query, ""))
+    return shown if netloc else shown.replace(f"{parts.scheme}:", f"{parts.scheme}://", 1)
+
+
+def _number(url: str, name: str, value: str) -> float | int:
+    try:
+        return int(value) if name == "pool_size" else float(value)
+    except ValueError:
+        raise StorageRefused(f"{without_password(url)}: {name} is a number, not {value!r}") from None
+
+
+def _switch(url: str, name: str, value: str) -> bool:
+    if value not in {"0", "1"}:
+        raise StorageRefused(f"{without_password(url)}: {name} is one of 0, 1, not {value!r}")
+    return value == "1"

