@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _PAGE = 200
 _BEHIND = 10_000
+# How many looks of the lookout go by between two of an inbox, which lists all that waits.
+_LOOKS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +90,12 @@ class ApprovalFeed:
         reader = (where, queue)
         self._readers.add(reader)
         try:
+            known: dict[str, Approval] = {}
             async for page in _snapshot(storage, where):
-                yield page
+                known |= {approval.id: approval for approval in page}
+                yield [ApprovalNews(approval) for approval in page]
             yield [ApprovalNews(snapshot_end=True)]
-            while True:
-                batch = await _take(queue, storage.tuning.heartbeat_s)
+            async for batch in _changes(storage, where, queue, known):
                 yield [ApprovalNews(approval) for approval in batch]
         finally:
             self._readers.discard(reader)
@@ -117,7 +120,45 @@ class ApprovalFeed:
                 queue.put_nowait(view_approval(record))
 
 
-async def _snapshot(storage: Storage, where: ApprovalFilter) -> AsyncGenerator[list[ApprovalNews], None]:
+async def _changes(
+    storage: Storage, where: ApprovalFilter, queue: asyncio.Queue[Approval | StreamCutError], known: dict[str, Approval]
+) -> AsyncGenerator[list[Approval], None]:
+    """What this server's writes change, and on a shared database what the others' do; an empty list is a heartbeat."""
+    beat = storage.tuning.heartbeat_s
+    patience = min(beat, _LOOKS * storage.tuning.look_s) if storage.backend.shared else beat
+    silent = 0.0
+    while True:
+        batch = [approval for approval in await _take(queue, patience) if _is_news(approval, known)]
+        if not batch and storage.backend.shared:
+            batch = await _elsewhere(storage, where, known)
+        silent = 0.0 if batch else silent + patience
+        for approval in batch:
+            if approval.state is ApprovalState.PENDING:
+                known[approval.id] = approval
+            else:
+                known.pop(approval.id, None)
+        if batch or silent >= beat:
+            silent = 0.0
+            yield batch
+
+
+def _is_news(approval: Approval, known: dict[str, Approval]) -> bool:
+    """Not yet told: the database may have been looked at before the write's own word came."""
+    return (approval.id in known) != (approval.state is ApprovalState.PENDING)
+
+
+async def _elsewhere(storage: Storage, where: ApprovalFilter, known: dict[str, Approval]) -> list[Approval]:
+    """What other servers have asked, and what became of what is known to wait."""
+    waiting = {approval.id: approval async for page in _snapshot(storage, where) for approval in page}
+    changed = [approval for approval in waiting.values() if approval.id not in known]
+    for approval in known.values():
+        if approval.id not in waiting:
+            found = await storage.backend.approvals.get_approval(where.tenant, approval.id)
+            changed.append(view_approval(found) if found else replace(approval, state=ApprovalState.VOID))
+    return [approval for approval in changed if _is_news(approval, known)]
+
+
+async def _snapshot(storage: Storage, where: ApprovalFilter) -> AsyncGenerator[list[Approval], None]:
     after: tuple[int, str] | None = None
     while True:
         records = await storage.backend.approvals.list_approvals(
@@ -130,7 +171,7 @@ async def _snapshot(storage: Storage, where: ApprovalFilter) -> AsyncGenerator[l
             limit=_PAGE,
         )
         if records:
-            yield [ApprovalNews(view_approval(record)) for record in records]
+            yield [view_approval(record) for record in records]
         if len(records) < _PAGE:
             return
         after = (records[-1].created_at_ms, records[-1].id)

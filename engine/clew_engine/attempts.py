@@ -188,7 +188,8 @@ class Attempt:
         limits = opening.program.limits.narrowed(self._options.limits)
         self._run = Run(storage, thread, opening.program, limits, self._options.actor)
         storage.live[self._key] = self._run
-        await thread.commit(opening.draft, self._requests.record(), opening.info)
+        storage.lookout.wake()
+        self._run.began = (await thread.commit(opening.draft, self._requests.record(), opening.info)).version
 
     def _forget(self) -> None:
         """Nothing was opened: leave no trace of it."""

@@ -156,6 +156,8 @@ class CallStep:
             output = ToolOutput((TextPart(settled.content),), settled.structured)
             self._record(settled.position, settled.call, settled.outcome, output)
         self._run.check()
+        if self._plan.ready:
+            await self._run.thread.firmly()
         for ready in self._plan.ready:
             self._start(ready)
         try:

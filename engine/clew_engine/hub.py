@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from clew_engine.errors import StreamCutError
@@ -40,6 +40,8 @@ class Subscription:
         self._error: Exception | None = None
         self._awaited: asyncio.Future[None] | None = None
         self._cursor = 0
+        # None: this reader follows a run of this process, and what other servers do is nothing to it.
+        self._behind: bool | None = None
 
     def push(self, events: Sequence[Event], size: int) -> None:
         """Queue events; a reader that is too far behind is cut off instead, with its cursor."""
@@ -72,9 +74,24 @@ class Subscription:
             self._error = error
             self._wake()
 
+    def heed_others(self) -> None:
+        """This reader reads the log itself when it is told that another server wrote to it."""
+        self._behind = False
+
+    def nudge(self) -> None:
+        """Another server may have written to the thread."""
+        if self._behind is not None:
+            self._behind = True
+            self._wake()
+
+    def is_behind(self) -> bool:
+        """Whether it was nudged since this was asked last."""
+        behind, self._behind = self._behind, None if self._behind is None else False
+        return bool(behind)
+
     async def take(self, timeout_s: float | None = None) -> list[Event]:
         """All that is queued, waiting for the first; an empty list when the time is over. Raises what ended the stream."""
-        if not self._waiting and self._error is None:
+        if not self._waiting and self._error is None and not self._behind:
             await self._something(timeout_s)
         if not self._waiting and self._error is not None:
             raise self._error
@@ -106,6 +123,7 @@ class Hub:
 
     def __init__(self, reader_bytes: int) -> None:
         self._reader_bytes = reader_bytes
+        self.watched: Callable[[], None] = lambda: None
         self._readers: dict[ThreadKey, set[Subscription]] = {}
         self._live: dict[ThreadKey, dict[str, dict[tuple[type, str, int], list[Event]]]] = {}
 
@@ -117,6 +135,7 @@ class Hub:
         so_far = [_joined(deltas) for parts in texts for deltas in parts.values()]
         if so_far:
             reader.push(so_far, 0)
+        self.watched()
         return reader
 
     def unsubscribe(self, key: ThreadKey, reader: Subscription) -> None:
@@ -144,6 +163,10 @@ class Hub:
         for reader in tuple(self._readers.get(key, ())):
             if _concerns(reader, uid):
                 reader.fail(error)
+
+    def readers_of(self) -> dict[ThreadKey, tuple[Subscription, ...]]:
+        """All readers, by what they read."""
+        return {key: tuple(readers) for key, readers in self._readers.items()}
 
     def fail_all(self, reason: str) -> None:
         """End every reader with the cursor from which it can go on elsewhere."""

@@ -6,6 +6,13 @@ from clew_engine.errors import ThreadNotFoundError
 from clew_storage import Head
 
 
+def gone(thread_id: str) -> ThreadNotFoundError:
+    """The error of whoever read or ran a thread that another call has deleted meanwhile."""
+    return ThreadNotFoundError(
+        thread_id, f"thread {thread_id!r} was deleted; the first send to the id makes a new thread"
+    )
+
+
 def not_watched(thread_id: str, uid: str, head: Head | None) -> ThreadNotFoundError:
     """The error of a watch of the incarnation `uid` (empty: whichever there is), where the id's head is another one's, or None."""
     if not uid:

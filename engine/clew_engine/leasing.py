@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from clew_engine.errors import StreamCutError, ThreadBusyError
+from clew_engine.lookout import keep_stopping
 from clew_engine.options import OnBusy, RunOptions
 from clew_storage import Grant, LeaseBusy, ThreadKey
 
@@ -60,11 +61,16 @@ class BusyWait:
                 live.stop("cancelled", INTERRUPTED)
         left = max(0.0, self._timeout - (time.monotonic() - self._began))
         self._storage.interrupters[self._key] += first
+        elsewhere = None
+        if first and self._storage.backend.shared:
+            elsewhere = self._storage.spawn(keep_stopping(self._storage, self._key))
         try:
             return await self._granted(left, first)
         except LeaseBusy:
             raise ThreadBusyError(self._key.thread_id, time.monotonic() - self._began) from None
         finally:
+            if elsewhere is not None:
+                elsewhere.cancel()
             # A call that waits to interrupt also interrupts whoever is granted the thread before it.
             self._storage.interrupters[self._key] -= first
             if not self._storage.interrupters[self._key]:

@@ -21,6 +21,7 @@ from clew_storage import (
     CheckpointRecord,
     Grant,
     Head,
+    LeaseLost,
     RequestRecord,
     StateChange,
     Status,
@@ -178,6 +179,19 @@ class OpenThread:
         """Tell live readers something that is not in the log; it carries the last version as its cursor."""
         event = Event(self.key.thread_id, self.uid, self.run_id, self.version, False, self._storage.now_ms(), payload)
         self._storage.hub.publish(self.key, [event])
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the lease is still this thread's."""
+        return self._storage.backend.leases.holds(self._grant)
+
+    async def firmly(self) -> None:
+        """Wait until the lease is sure to last for a while: what has effects outside is begun only then. Raises LeaseLost."""
+        leases = self._storage.backend.leases
+        while not leases.holds_firmly(self._grant):
+            if not self.is_held:
+                raise LeaseLost(f"the lease of thread {self.key.thread_id} was lost")
+            await asyncio.sleep(self._storage.tuning.look_s)
 
     async def let_go(self) -> None:
         """Release the lease; the next who waits gets it."""

@@ -156,6 +156,7 @@ class Tuning:
     heartbeat_s: float = 15.0
     cancel_grace_s: float = 5.0
     sweep_s: float = 5.0
+    look_s: float = 0.2
     model_attempts: int = 3
     model_backoff_s: float = 0.5
 

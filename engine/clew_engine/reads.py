@@ -17,6 +17,7 @@ from clew_engine.errors import (
     ThreadNotFoundError,
 )
 from clew_engine.log_events import view_message
+from clew_engine.lookout import is_alive
 from clew_engine.message_search import found_messages
 from clew_engine.messages import Message
 from clew_engine.paging import Page, decode_token, encode_token, page_size
@@ -53,11 +54,11 @@ async def get_thread(storage: Storage, key: ThreadKey) -> ThreadView:
     head = await storage.backend.threads.get_head(key)
     if head is None:
         raise ThreadNotFoundError(key.thread_id)
-    view = _view(storage, head)
+    view = await _view(storage, head)
     if view.run_state is RunState.INTERRUPTED:
         # The run may have ended between the read of its head and the look for it.
         head = await storage.backend.threads.get_head(key) or head
-        view = _view(storage, head)
+        view = await _view(storage, head)
     return view
 
 
@@ -239,12 +240,12 @@ async def _listed(storage: Storage, record: ThreadRecord) -> ThreadView:
     return ThreadView(record=record, run_id="", attempt=0, run_state=None, pending=0)
 
 
-def _view(storage: Storage, head: Head) -> ThreadView:
+async def _view(storage: Storage, head: Head) -> ThreadView:
     uid, record = head.thread.uid, head.checkpoint
     state: RunState | None = None
     if record is not None and record.status is Status.IN_PROGRESS:
         live = storage.live.get(head.thread.key)
-        alive = live is not None and live.thread.uid == uid
+        alive = live.thread.uid == uid if live else await is_alive(storage, head.thread.key)
         gone = RunState.INTERRUPTED if storage.backend.leases.sees_all() else RunState.UNSPECIFIED
         state = RunState.RUNNING if alive else gone
     return ThreadView(

@@ -12,6 +12,8 @@ from clew_engine.approvals import Question
 from clew_engine.checkpoints import Checkpoint, Failure
 from clew_engine.drafts import Draft, DraftMessage
 from clew_engine.errors import ClewError, StateTooLargeError, ThreadInterruptedError, ThreadNotFoundError
+from clew_engine.incarnations import gone
+from clew_engine.lookout import lost
 from clew_engine.messages import Message, Usage
 from clew_engine.models import ModelError
 from clew_engine.open_threads import OpenThread
@@ -56,6 +58,8 @@ class Run:
         self.actor = actor
         self.steps = 0
         self.tokens = 0
+        # The version that the attempt opened with; 0 until that is written.
+        self.began = 0
         # What models used whose messages are not in the transcript: the program keeps it.
         self.used_apart = Usage()
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -190,7 +194,7 @@ class Run:
         try:
             await self._steps()
         except Exception as error:  # noqa: BLE001 - whatever it is, the lease is let go and readers are told
-            self._lose(error)
+            self._lose(await self._told(error))
         finally:
             if timer is not None:
                 timer.cancel()
@@ -247,6 +251,18 @@ class Run:
             self._stopping.set_result(None)
         for task in tuple(self._work):
             task.cancel()
+
+    async def _told(self, error: Exception) -> Exception:
+        """What took the lease away: the thread was deleted, or another server has it."""
+        if self._abandoned is not None or not isinstance(error, LeaseLost):
+            return error
+        key = self.thread.key
+        try:
+            head = await self.storage.backend.threads.get_head(key)
+        except StorageError:
+            return error
+        self._abandoned = lost(key.thread_id) if head and head.thread.uid == self.thread.uid else gone(key.thread_id)
+        return error
 
     def _lose(self, error: Exception) -> None:
         thread = self.thread

@@ -23,6 +23,7 @@ from clew_engine.inbox import Approvals
 from clew_engine.incarnations import not_repeated
 from clew_engine.leasing import BusyWait
 from clew_engine.listings import Threads
+from clew_engine.lookout import Lookout
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import OnBusy, RunOptions, Tuning
 from clew_engine.program import Program
@@ -62,6 +63,8 @@ class Storage:
         self.backend: Backend = open_storage(url) if url is None or isinstance(url, str) else url
         self.now_ms = clock
         self.hub = Hub(self.tuning.reader_bytes)
+        self.lookout = Lookout(self)
+        self.hub.watched = self.lookout.wake
         self.approval_feed = ApprovalFeed()
         self.approvals = Approvals(self)
         self.cache = Cache(self)
@@ -143,6 +146,8 @@ class Storage:
             )
         self.loop = running
         self.hub, self.approval_feed = Hub(self.tuning.reader_bytes), ApprovalFeed()
+        self.lookout = Lookout(self)
+        self.hub.watched = self.lookout.wake
         self.warm = WarmThreads(self.tuning.cache_bytes)
         self.live, self.arrivals, self.interrupters = {}, Arrivals(self.now_ms), Counter()
         self._tasks, self._sweeper = set(), None
@@ -181,6 +186,7 @@ class Storage:
             self._sweeper.cancel()
             await asyncio.wait({self._sweeper})
             self._sweeper = None
+        await self.lookout.close()
         for run in tuple(self.live.values()):
             run.abandon(StreamCutError(run.thread.version, "the storage is closing"))
         await asyncio.gather(*(asyncio.shield(run.ended) for run in tuple(self.live.values())))

@@ -21,6 +21,7 @@ from clew_engine.events import (
 )
 from clew_engine.incarnations import not_watched
 from clew_engine.log_events import ends_attempt, events_of, read_entry, terminal_of, view_message
+from clew_engine.lookout import is_alive
 from clew_engine.node_talks import path_of
 from clew_engine.streams import Batches, EventStream
 from clew_storage import Head, LogEntry, Status, ThreadKey, ThreadMissing
@@ -43,6 +44,7 @@ async def watch_batches(
     beyond the head, ThreadInterruptedError when what is watched can not go on by itself.
     """
     reader = storage.hub.subscribe(key)
+    reader.heed_others()
     try:
         watch = _Watch(storage, key, after_version, run_version, follow, reader)
         await watch.begin(uid)
@@ -173,7 +175,7 @@ class _Watch:
         if record.status is not Status.IN_PROGRESS:
             return await self._terminal(head)
         self._refuse_unseen()
-        if self._key not in self._storage.live and (await self._head()).thread.head_version == self._cursor:
+        if not await is_alive(self._storage, self._key) and (await self._head()).thread.head_version == self._cursor:
             raise ThreadInterruptedError(self._key.thread_id, ids.run_id(self._uid, record.run_version))
         return None
 
@@ -187,6 +189,9 @@ class _Watch:
     async def _live(self) -> Batches:
         while True:
             batch = await self._reader.take(self._storage.tuning.heartbeat_s)
+            if self._reader.is_behind():
+                # Another server has the thread: what it wrote is in the log.
+                return
             if not batch:
                 yield [self._beat()]
                 continue

@@ -59,7 +59,7 @@ class Leases(Protocol):
         """How many wait in this process."""
 
     def sees_all(self) -> bool:
-        """Whether no thread is held but by what is granted here: False where the database is only read, for another may own it."""
+        """Whether it can be known who holds a thread: False where the database is only read, for another may own it."""
 
 
 class Threads(Protocol):
@@ -254,6 +254,8 @@ class Backend(Protocol):
     """One database."""
 
     url: str
+    shared: bool
+    """Whether other processes may write to the database while this one does."""
 
     @property
     def leases(self) -> Leases:

@@ -12,6 +12,7 @@ from clew_engine.cancel_targets import Target, target_of
 from clew_engine.checkpoints import Checkpoint, Failure, view_checkpoint
 from clew_engine.drafts import Draft
 from clew_engine.errors import ThreadNotFoundError, expect_version
+from clew_engine.lookout import remote_run, stop_elsewhere
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
 from clew_engine.requests import RequestLog
@@ -64,6 +65,9 @@ async def _cancel(
         ended = await _stop(storage, live, requests)
         if ended is not None:
             return ended
+    ended = await _stop_elsewhere(storage, key) if live is None else None
+    if ended is not None:
+        return ended
     async with storage.holding(key, options) as thread:
         found = await requests.find()
         if found is not None:
@@ -102,6 +106,20 @@ async def _stop(storage: Storage, live: Run, requests: RequestLog) -> Checkpoint
     if ended.status is Status.IN_PROGRESS:
         return None
     if ended.status is Status.SUSPENDED and all(record.kind != ApprovalKind.TOOL_OUTCOME for record in thread.pending):
+        return None
+    return ended
+
+
+async def _stop_elsewhere(storage: Storage, key: ThreadKey) -> Checkpoint | None:
+    """As `_stop`, of a run that another server has under way."""
+    run = await remote_run(storage, key)
+    version = await stop_elsewhere(storage, key, run) if run else None
+    if run is None or version is None:
+        return None
+    ended = await storage.written(key, (run.uid, version))
+    head = await storage.backend.threads.get_head(key)
+    asked = head.pending if head and head.thread.head_version == version else ()
+    if ended.status is Status.SUSPENDED and all(record.kind != ApprovalKind.TOOL_OUTCOME for record in asked):
         return None
     return ended
 

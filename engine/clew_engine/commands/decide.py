@@ -28,6 +28,7 @@ from clew_engine.errors import (
 )
 from clew_engine.field_rules import MAX_REASON
 from clew_engine.json_text import JsonError, parse_strict, split_object
+from clew_engine.lookout import is_alive
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
 from clew_engine.program import Program
@@ -56,7 +57,7 @@ def decide(
 
     async def arrival(head: Head | None) -> None:
         """Say at once what waiting for a busy thread would not change; an interrupted run is told of under the lease."""
-        if head is None or (head.thread.head_status is Status.IN_PROGRESS and key not in storage.live):
+        if head is None or (head.thread.head_status is Status.IN_PROGRESS and not await is_alive(storage, key)):
             return
         for approval_id in named:
             found = await storage.backend.approvals.get_approval(key.tenant, approval_id)

@@ -14,6 +14,8 @@ from clew_storage.memory.threads import MemoryThreads
 class MemoryBackend:
     """Implements the port's `Backend`; what it holds is gone when it is closed."""
 
+    shared = False
+
     def __init__(self, url: str = "memory://") -> None:
         self.url = url
         self._tables: Tables | None = None

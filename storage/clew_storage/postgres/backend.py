@@ -25,6 +25,8 @@ class PostgresBackend:
     transaction mode is behind it, `statement_cache_size=0`.
     """
 
+    shared = True
+
     def __init__(self, settings: PostgresSettings, *, pool: Pool | None = None) -> None:
         self.url = without_password(settings.dsn) if settings.dsn else "postgresql://"
         self._settings = settings

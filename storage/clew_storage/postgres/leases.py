@@ -177,6 +177,10 @@ class PostgresLeases:
         """See the port."""
         return self._room.queued(key)
 
+    def sees_all(self) -> bool:
+        """See the port: `Threads.glance` knows."""
+        return True
+
     def revoke(self, key: ThreadKey, epoch: int, tickets: Sequence[int]) -> None:
         """The thread was deleted, and every lease below the epoch with it; who waited with these tickets is told."""
         held = self._held.get(key)

@@ -25,6 +25,8 @@ class SqliteBackend:
     that a test can show it.
     """
 
+    shared = False
+
     def __init__(
         self,
         path: Path | None,

@@ -1,0 +1,156 @@
+"""What other servers do on a shared database: threads that are watched here are looked at, and runs here hear of cancels and lost leases."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clew_engine.errors import LeaseLostError
+from clew_engine.incarnations import gone
+from clew_storage import Glance, Status, StorageError, ThreadKey
+
+if TYPE_CHECKING:
+    from clew_engine.hub import Subscription
+    from clew_engine.runs import Run
+    from clew_engine.storage import Storage
+
+_RUN = "run"
+_log = logging.getLogger("clew.engine")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRun:
+    """An attempt that another server has under way."""
+
+    uid: str
+    run_version: int
+    attempt: int
+    head_version: int
+
+
+class Lookout:
+    """One question to the database for all threads that matter here, again and again while there are any.
+
+    On a database that this process has for itself it never asks.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._task: asyncio.Task[None] | None = None
+        self._seen: dict[ThreadKey, Glance] = {}
+
+    def wake(self) -> None:
+        """There is something to look at."""
+        if self._storage.backend.shared and (self._task is None or self._task.done()):
+            self._task = asyncio.get_running_loop().create_task(self._look(), name="clew-lookout")
+
+    async def close(self) -> None:
+        """Stop looking."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.wait({task})
+
+    async def _look(self) -> None:
+        while (readers := self._storage.hub.readers_of()) or self._storage.live:
+            runs = dict(self._storage.live)
+            try:
+                glances = await self._storage.backend.threads.glance([*(readers.keys() | runs.keys())])
+            except StorageError as error:
+                # Every call has the same trouble and tells its caller; here it is looked again.
+                _log.warning("other servers' writes could not be looked for: %s", error)
+            else:
+                for key, run in runs.items():
+                    self._heed(run, glances[key])
+                for key, some in readers.items():
+                    self._tell(key, some, glances[key])
+                self._seen = {key: glances[key] for key in readers}
+            await asyncio.sleep(self._storage.tuning.look_s)
+
+    def _heed(self, run: Run, glance: Glance) -> None:
+        """A run of this server: whether it may go on."""
+        thread = run.thread
+        if not thread.is_held:
+            key = thread.key
+            run.abandon(gone(key.thread_id) if run.began and glance.uid != thread.uid else lost(key.thread_id))
+        elif glance.cancel_requested and glance.uid == thread.uid and 0 < run.began <= glance.head_version:
+            run.stop("cancelled", "the run was cancelled")
+
+    def _tell(self, key: ThreadKey, readers: Iterable[Subscription], glance: Glance) -> None:
+        """Readers of a thread: those of an incarnation that is gone end, the others look themselves when it may have changed."""
+        if key in self._storage.live:
+            return
+        seen = self._seen.get(key)
+        for reader in readers:
+            if reader.uid and reader.uid != glance.uid:
+                reader.fail(gone(key.thread_id))
+            elif seen != glance:
+                reader.nudge()
+
+
+async def is_alive(storage: Storage, key: ThreadKey) -> bool:
+    """Whether some server has a run of the thread under way."""
+    if key in storage.live:
+        return True
+    if not storage.backend.shared:
+        return False
+    holder = (await storage.backend.threads.glance([key]))[key].holder
+    return holder is not None and holder.purpose == _RUN
+
+
+async def remote_run(storage: Storage, key: ThreadKey) -> RemoteRun | None:
+    """The attempt that another server has under way, or None."""
+    if key in storage.live or not await is_alive(storage, key):
+        return None
+    head = await storage.backend.threads.get_head(key)
+    if head is None or head.checkpoint is None or head.checkpoint.status is not Status.IN_PROGRESS:
+        return None
+    newest = head.checkpoint
+    return RemoteRun(head.thread.uid, newest.run_version, newest.attempt, newest.version)
+
+
+async def stop_elsewhere(storage: Storage, key: ThreadKey, run: RemoteRun) -> int | None:
+    """Leave word that an attempt is to stop, and wait until it has: the version that it ended with.
+
+    None where it did not end by itself: its server is gone, or the thread is.
+    """
+    threads = storage.backend.threads
+    await threads.request_cancel(key, run.uid, run.run_version, run.attempt)
+    after = run.head_version
+    while True:
+        glance = (await threads.glance([key]))[key]
+        if glance.uid != run.uid:
+            return None
+        if glance.head_version > after:
+            for entry in await threads.read_log(key, run.uid, after_version=after, limit=200, max_bytes=1 << 20):
+                record = entry.checkpoint
+                after = record.version
+                if (record.run_version, record.attempt) != (run.run_version, run.attempt):
+                    return None
+                if record.status is not Status.IN_PROGRESS:
+                    return record.version
+            continue
+        if glance.holder is None:
+            return None
+        await asyncio.sleep(storage.tuning.look_s)
+
+
+async def keep_stopping(storage: Storage, key: ThreadKey) -> None:
+    """Whatever other servers run of the thread is asked to stop, until this is cancelled."""
+    while True:
+        run = await remote_run(storage, key)
+        if run is not None:
+            await storage.backend.threads.request_cancel(key, run.uid, run.run_version, run.attempt)
+        await asyncio.sleep(storage.tuning.look_s)
+
+
+def lost(thread_id: str) -> LeaseLostError:
+    """What a run is told whose lease is another server's now."""
+    return LeaseLostError(
+        f"another server has taken thread {thread_id!r} over, since this one could not renew its lease in time; nothing more was written. "
+        "Watch the thread, and retry what was interrupted",
+        thread_id=thread_id,
+    )
