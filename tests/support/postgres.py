@@ -72,8 +72,8 @@ def some_dsn() -> Iterator[str]:
         yield server.dsn
 
 
-def in_schema(dsn: str, schema: str | None = None, **options: object) -> str:
+def in_schema(dsn: str, schema: str | None = None, **options: float) -> str:
     """The storage URL of a schema in that database; of a new one when none is named."""
-    given = {"schema": schema or f"test_{uuid4().hex}"} | options
+    given: dict[str, object] = {"schema": schema or f"test_{uuid4().hex}", **options}
     mark = "&" if "?" in dsn else "?"
     return dsn + mark + "&".join(f"{name}={value}" for name, value in given.items())

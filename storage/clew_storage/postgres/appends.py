@@ -10,9 +10,10 @@ from clew_storage.errors import (
     CheckpointMissing,
     LeaseLost,
     StorageError,
+    ThreadMissing,
     VersionConflict,
 )
-from clew_storage.postgres.heads import find_thread, get_checkpoint
+from clew_storage.postgres.heads import find_thread, read_log
 from clew_storage.postgres.requests import recorded
 from clew_storage.postgres.rows import THREAD_WIDTH, Connection, Row, thread_record
 from clew_storage.postgres.schemas import Schema
@@ -78,9 +79,8 @@ async def find_written(connection: Connection, schema: Schema, group: Sequence[P
     For writes that were made again because the answer of the first time was lost: what refuses them may be themselves.
     """
     last = group[-1].write
-    stored = await get_checkpoint(connection, schema, last.key, last.checkpoint.version)
     thread = await find_thread(connection, schema, last.key)
-    if thread is None or thread.record.uid != last.uid or stored != last.checkpoint:
+    if thread is None or not all([await _is_stored(connection, schema, each.write) for each in group]):
         return None
     asked = thread.cancel == (last.checkpoint.run_version, last.checkpoint.attempt)
     return [
@@ -95,3 +95,12 @@ async def find_written(connection: Connection, schema: Schema, group: Sequence[P
         )
         for each in group
     ]
+
+
+async def _is_stored(connection: Connection, schema: Schema, write: Write) -> bool:
+    before = write.checkpoint.version - 1
+    try:
+        log = await read_log(connection, schema, write.key, write.uid, after_version=before, limit=1, max_bytes=0)
+    except ThreadMissing:
+        return False
+    return [(entry.checkpoint, entry.messages) for entry in log] == [(write.checkpoint, write.messages)]

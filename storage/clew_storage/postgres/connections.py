@@ -140,14 +140,16 @@ class StandingConnection:
 
     async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """Do the work once. Raises `StorageUnavailable` when nothing was done, and the driver's errors otherwise."""
-        if self._connection is None or self._connection.is_closed():
+        if self._connection is None or not _is_usable(self._connection):
             await self.close()
             self._connection = await self._connections.take()
+        connection = self._connection
         try:
-            return await work(self._connection)
+            return await work(connection)
         except BaseException as error:
             if is_lost(error):
-                await self._connections.drop(self._connection)
+                await self._connections.drop(connection)
+                await self.close()
             raise
 
     async def close(self) -> None:
@@ -155,6 +157,14 @@ class StandingConnection:
         connection, self._connection = self._connection, None
         if connection is not None:
             await self._connections.give_back(connection)
+
+
+def _is_usable(connection: Connection) -> bool:
+    try:
+        return not connection.is_closed()
+    except asyncpg.InterfaceError:
+        # The pool has taken it back when it broke.
+        return False
 
 
 async def _nothing_to_reset(_: object) -> None:

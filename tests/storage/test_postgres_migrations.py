@@ -1,0 +1,190 @@
+"""Formats: a new schema and one brought up step by step are the same in the end, whoever else migrates."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import asyncpg
+import pytest
+
+from clew_storage import StorageRefused, StorageUnavailable, ThreadFilter, open_storage
+from clew_storage.conformance.examples import a_grant, a_line
+from clew_storage.postgres import migrations
+from clew_storage.postgres.migrations import Migration, known_migrations, migrate, stored_format
+from clew_storage.postgres.rows import Connection
+from clew_storage.postgres.schemas import Schema
+from tests.support.postgres import in_schema
+
+_ANY = ThreadFilter()
+NEWEST = known_migrations()[-1].version
+
+
+@pytest.fixture
+async def connection(postgres_dsn: str) -> AsyncIterator[Connection]:
+    opened = await asyncpg.connect(postgres_dsn)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def schema() -> Schema:
+    return Schema(f"test_{uuid4().hex}")
+
+
+async def contents(connection: Connection, schema: Schema) -> list[str]:
+    """Columns, indexes and functions of a schema, without its name."""
+    rows = await connection.fetch(
+        "SELECT table_name || '.' || column_name || ' ' || data_type FROM information_schema.columns WHERE table_schema = $1 "
+        "UNION SELECT indexdef FROM pg_indexes WHERE schemaname = $1 "
+        "UNION SELECT pg_get_functiondef(p.oid) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace "
+        "WHERE n.nspname = $1 ORDER BY 1",
+        schema.name,
+    )
+    return [row[0].replace(schema.name, "clew") for row in rows]
+
+
+async def fresh(connection: Connection) -> list[str]:
+    schema = Schema(f"test_{uuid4().hex}")
+    await migrate(connection, schema)
+    return await contents(connection, schema)
+
+
+def test_the_steps_are_numbered_without_a_gap() -> None:
+    assert [step.version for step in known_migrations()] == list(range(1, NEWEST + 1))
+
+
+@pytest.mark.parametrize("older", range(1, NEWEST))
+async def test_a_schema_of_an_older_format_ends_as_a_new_one_does(
+    connection: Connection, schema: Schema, older: int
+) -> None:
+    await migrate(connection, schema, upto=older)
+    assert await stored_format(connection, schema) == older
+    await migrate(connection, schema)
+    assert await contents(connection, schema) == await fresh(connection)
+
+
+async def test_a_step_that_breaks_off_is_taken_again_from_its_start(
+    connection: Connection, schema: Schema, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, *_ = known_migrations()
+    broken = Migration(2, "broken", f"{second.sql}\nCREATE TABLE clew.threads (again integer);")
+    monkeypatch.setattr(migrations, "known_migrations", lambda: (first, broken))
+    with pytest.raises(asyncpg.DuplicateTableError):
+        await migrate(connection, schema)
+    assert await stored_format(connection, schema) == 1
+    monkeypatch.undo()
+    await migrate(connection, schema)
+    assert await contents(connection, schema) == await fresh(connection)
+
+
+async def test_servers_that_start_together_migrate_once(postgres_dsn: str) -> None:
+    url = in_schema(postgres_dsn)
+    backends = [open_storage(url) for _ in range(5)]
+    await asyncio.gather(*(backend.open() for backend in backends))
+    await a_line(backends[0], 1)
+    await asyncio.gather(*(backend.close() for backend in backends))
+
+
+async def test_whoever_waits_too_long_for_another_migration_is_told(
+    connection: Connection, schema: Schema, postgres_dsn: str
+) -> None:
+    other = await asyncpg.connect(postgres_dsn)
+    async with other.transaction():
+        await other.execute("SELECT pg_advisory_xact_lock($1)", migrations._lock_number(schema))
+        with pytest.raises(asyncpg.LockNotAvailableError):
+            await migrate(connection, schema, lock_s=0.05)
+    await other.close()
+    await migrate(connection, schema)
+
+
+async def test_a_newer_format_is_refused_and_left_as_it_is(
+    connection: Connection, schema: Schema, postgres_dsn: str
+) -> None:
+    await migrate(connection, schema)
+    await connection.execute(schema.sql("INSERT INTO clew.formats (version, name) VALUES ($1, 'later')"), NEWEST + 1)
+    before = await contents(connection, schema), await connection.fetch(schema.sql("SELECT * FROM clew.formats"))
+    with pytest.raises(StorageRefused, match=f"knows formats up to {NEWEST}"):
+        await migrate(connection, schema)
+    with pytest.raises(StorageRefused, match="use the newer version of Clew"):
+        await open_storage(in_schema(postgres_dsn, schema.name)).open()
+    after = await contents(connection, schema), await connection.fetch(schema.sql("SELECT * FROM clew.formats"))
+    assert after == before
+
+
+async def test_a_schema_of_something_else_is_refused(connection: Connection, schema: Schema) -> None:
+    await connection.execute(schema.sql("CREATE SCHEMA clew"))
+    await connection.execute(schema.sql("CREATE TABLE clew.invoices (id integer)"))
+    with pytest.raises(StorageRefused, match="not one of Clew's"):
+        await migrate(connection, schema)
+
+
+async def test_without_the_right_to_migrate_a_schema_must_be_there(
+    connection: Connection, schema: Schema, postgres_dsn: str
+) -> None:
+    url = in_schema(postgres_dsn, schema.name, migrate=0)
+    with pytest.raises(StorageRefused, match="migrate it first"):
+        await open_storage(url).open()
+    await migrate(connection, schema)
+    backend = open_storage(url)
+    await backend.open()
+    await a_line(backend, 1)
+    await backend.close()
+
+
+async def test_a_role_with_the_least_rights_serves_what_another_has_made(
+    connection: Connection, schema: Schema, postgres_dsn: str
+) -> None:
+    await migrate(connection, schema)
+    role = f"runtime_{uuid4().hex}"
+    for statement in (
+        f"CREATE ROLE {role} LOGIN",
+        f"GRANT USAGE ON SCHEMA clew TO {role}",
+        f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA clew TO {role}",
+        f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA clew TO {role}",
+        f"REVOKE INSERT, UPDATE, DELETE ON clew.formats FROM {role}",
+    ):
+        await connection.execute(schema.sql(statement).replace("SCHEMA clew", f"SCHEMA {schema.name}"))
+    backend = open_storage(in_schema(postgres_dsn.replace("//clew@", f"//{role}@"), schema.name))
+    await backend.open()
+    await backend.leases.release(await a_line(backend, 3))
+    await backend.check()
+    await backend.close()
+
+
+async def test_two_schemas_of_one_database_know_nothing_of_each_other(postgres_dsn: str) -> None:
+    pair = [open_storage(in_schema(postgres_dsn)) for _ in range(2)]
+    for backend in pair:
+        await backend.open()
+    await a_line(pair[0], 2)
+    await a_grant(pair[1])
+    assert await pair[1].threads.list_threads("acme", _ANY, by_update=False, after=None, limit=9) == []
+    for backend in pair:
+        await backend.close()
+
+
+async def test_a_database_that_does_not_wait_for_the_disk_is_refused(postgres_dsn: str, connection: Connection) -> None:
+    role = f"hasty_{uuid4().hex}"
+    await connection.execute(f"CREATE ROLE {role} LOGIN SUPERUSER")
+    await connection.execute(f"ALTER ROLE {role} SET synchronous_commit = off")
+    with pytest.raises(StorageRefused, match="synchronous_commit is off"):
+        await open_storage(in_schema(postgres_dsn.replace("//clew@", f"//{role}@"))).open()
+
+
+@pytest.mark.parametrize(
+    ("there", "elsewhere", "error", "says"),
+    [
+        ("/postgres", "/nowhere", StorageRefused, 'database "nowhere" does not exist'),
+        ("//clew@", "//nobody@", StorageRefused, "nobody"),
+        ("127.0.0.1:", "127.0.0.1:1", StorageUnavailable, "cannot be reached"),
+    ],
+)
+async def test_a_database_that_cannot_be_reached_is_told_with_what_to_do(
+    postgres_dsn: str, there: str, elsewhere: str, error: type[Exception], says: str
+) -> None:
+    url = postgres_dsn.replace(there, elsewhere)
+    if elsewhere.endswith(":1"):
+        url = f"postgresql://clew@127.0.0.1:1/{url.rpartition('/')[2]}"
+    with pytest.raises(error, match=says):
+        await open_storage(in_schema(url)).open()
