@@ -15,6 +15,7 @@ from clew_storage.postgres.rows import (
     CHECKPOINT_WIDTH,
     MESSAGE,
     PLACE_WIDTH,
+    POSITIONS,
     THREAD,
     THREAD_PLACE,
     THREAD_WIDTH,
@@ -46,20 +47,20 @@ _FORKS = """
 SELECT c.version, c.parent FROM clew.checkpoints c
 WHERE c.tenant = $1 AND c.thread_id = $2 AND c.version <= $3::bigint AND c.parent IS NOT NULL ORDER BY c.version
 """
-# From the end of a line: as many rows as are wanted of each of its ranges, until there are enough.
 _HISTORY = f"""
-SELECT {CHECKPOINT} FROM unnest($3::integer[], $4::integer[]) WITH ORDINALITY AS span (first, last, i)
+SELECT {CHECKPOINT} FROM unnest($3::integer[], $4::integer[]) AS span (first, last)
 CROSS JOIN LATERAL (
     SELECT * FROM clew.checkpoints x
     WHERE x.tenant = $1 AND x.thread_id = $2 AND x.version BETWEEN span.first AND span.last
-    ORDER BY x.version DESC LIMIT $5
+    -- It has no more; the limit keeps the planner from looking at all of the thread.
+    LIMIT $5
 ) AS c
-ORDER BY span.i, c.version DESC LIMIT $5
+ORDER BY c.version DESC
 """
 _LOG = f"""
-SELECT {CHECKPOINT}, c.positions, (
+SELECT {CHECKPOINT}, {POSITIONS} AS positions, (
     SELECT coalesce(sum(octet_length(m.body)), 0) FROM clew.messages m
-    WHERE m.tenant = $1 AND m.thread_id = $2 AND m.position = ANY (c.positions) AND m.version = c.version
+    WHERE m.tenant = $1 AND m.thread_id = $2 AND m.position = ANY ({POSITIONS}) AND m.version = c.version
 ) AS bytes
 FROM clew.threads t
 JOIN clew.checkpoints c ON c.tenant = t.tenant AND c.thread_id = t.thread_id
@@ -156,15 +157,28 @@ async def list_checkpoints(
     line = thread.line if at_version is None else await line_to(connection, schema, thread, at_version)
     if not line:
         return ()
-    if before_version is not None:
-        line = tuple((first, min(last, before_version - 1)) for first, last in line if first < before_version)
-    # Each range has a row at least, so that no more than this many of them are needed.
-    newest = line[::-1][:limit]
+    spans = _end_of(line, before_version, limit)
     rows = await connection.fetch(
         schema.sql(_HISTORY),
-        key.tenant, key.thread_id, [first for first, _ in newest], [last for _, last in newest], limit,
-    )  # fmt: skip
+        key.tenant,
+        key.thread_id,
+        [first for first, _ in spans],
+        [last for _, last in spans],
+        limit,
+    )
     return [checkpoint_record(tuple(row)) for row in rows]
+
+
+def _end_of(line: Line, before_version: int | None, limit: int) -> list[tuple[int, int]]:
+    """The ranges of the last so many versions of a line, below a version: all of a range are stored."""
+    spans = []
+    for first, newest in reversed(line):
+        last = newest if before_version is None else min(newest, before_version - 1)
+        count = min(limit, last - first + 1)
+        if count > 0:
+            spans.append((last - count + 1, last))
+            limit -= count
+    return spans
 
 
 async def read_log(

@@ -61,7 +61,7 @@ async def forget_some(connection: Connection, schema: Schema, before_ms: int) ->
     if dropped < SWEEP:
         await connection.execute(
             schema.sql(
-                "WITH old AS (SELECT t.tenant, t.thread_id FROM clew.threads t WHERE t.uid IS NULL AND t.updated_at_ms < $1 "
+                "WITH old AS (SELECT t.tenant, t.thread_id FROM clew.threads t WHERE t.deleted_at_ms < $1 "
                 "AND NOT EXISTS (SELECT FROM clew.requests r WHERE r.tenant = t.tenant AND r.thread_id = t.thread_id) "
                 "FOR UPDATE SKIP LOCKED) "
                 "DELETE FROM clew.threads t USING old WHERE t.tenant = old.tenant AND t.thread_id = old.thread_id"

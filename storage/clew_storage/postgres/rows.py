@@ -27,6 +27,8 @@ THREAD = (
 )
 THREAD_PLACE = "t.line_start, t.line, t.run_version, t.attempt, t.cancel_run, t.cancel_attempt"
 CHECKPOINT = "c.version, c.parent, c.run_version, c.attempt, c.status, c.source, c.step, c.next_position, c.created_at_ms, c.body"
+# Where the messages of a checkpoint stand.
+POSITIONS = "CASE WHEN c.position IS NULL THEN c.positions ELSE ARRAY[c.position] END"
 MESSAGE = "m.version, m.position, m.number, m.message_id, m.role, m.other_role, m.created_at_ms, m.body"
 APPROVAL = (
     "a.id, a.tenant, a.thread_id, a.uid, a.run_version, a.version, a.kind, a.state, a.created_at_ms, a.expires_at_ms, "

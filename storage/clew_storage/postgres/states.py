@@ -24,12 +24,14 @@ _REMEMBERED_BYTES = 32 << 20
 _ENTRY_BYTES = 512
 
 _FOLDED_ROWS = """
-SELECT f.version, f.level, f.change FROM clew.folds f WHERE f.tenant = $1 AND f.thread_id = $2 AND f.version <= $3
+WITH folded AS MATERIALIZED (
+    SELECT f.version, f.level, f.change FROM clew.folds f WHERE f.tenant = $1 AND f.thread_id = $2 AND f.version <= $3
+)
+SELECT * FROM folded
 UNION ALL
 SELECT s.version, 0::smallint, s.change FROM clew.state_changes s
-WHERE s.tenant = $1 AND s.thread_id = $2 AND s.version <= $3 AND s.version > coalesce((
-    SELECT max(f.version) FROM clew.folds f WHERE f.tenant = $1 AND f.thread_id = $2 AND f.version <= $3
-), 0)
+WHERE s.tenant = $1 AND s.thread_id = $2 AND s.version <= $3
+    AND s.version > coalesce((SELECT max(f.version) FROM folded f), 0)
 """
 _ROWS = """
 SELECT s.version, 0::smallint, s.change FROM clew.state_changes s

@@ -9,6 +9,7 @@ from clew_storage.lines import Line, contains
 from clew_storage.postgres.heads import find_thread, line_to
 from clew_storage.postgres.rows import (
     MESSAGE,
+    POSITIONS,
     Connection,
     StoredThread,
     message_record,
@@ -30,12 +31,12 @@ WHERE m.tenant = $1 AND m.thread_id = $2 AND m.position < $5::bigint AND {_ON_LI
 ORDER BY m.position DESC, m.version DESC LIMIT $6
 """
 # Rows that may have this id: by the id that was chosen, or where the version in the id wrote.
-_NAMED = """
+_NAMED = f"""
 SELECT m.position, m.version, m.number, m.message_id FROM clew.messages m
 WHERE m.tenant = $1 AND m.thread_id = $2 AND m.message_id = $3
 UNION
 SELECT m.position, m.version, m.number, m.message_id FROM clew.checkpoints c
-JOIN clew.messages m ON m.tenant = $1 AND m.thread_id = $2 AND m.position = ANY (c.positions) AND m.version = c.version
+JOIN clew.messages m ON m.tenant = $1 AND m.thread_id = $2 AND m.position = ANY ({POSITIONS}) AND m.version = c.version
 WHERE c.tenant = $1 AND c.thread_id = $2 AND c.version = $4::bigint
 """
 _AT = f"""

@@ -17,7 +17,7 @@ from clew_storage.records import MessageRecord, Write
 _COLUMNS = {
     "g": "text text text bigint integer integer integer smallint integer integer bigint bigint bytea bytea bytea bytea integer "
     "integer bytea boolean boolean",
-    "c": "integer integer integer integer integer smallint smallint integer bigint bigint text bytea",
+    "c": "integer integer integer integer integer smallint smallint integer bigint bigint bigint text bytea",
     "m": "integer integer bigint integer bytea smallint bytea bigint bytea",
     "e": "integer bigint integer",
     "s": "integer integer bytea",
@@ -129,7 +129,7 @@ def _put(tables: dict[str, list[tuple[Any, ...]]], index: int, prepared: Prepare
 
 def _checkpoint(index: int, write: Write) -> tuple[Any, ...]:
     checkpoint = write.checkpoint
-    positions = ",".join(str(message.position) for message in write.messages)
+    positions = [message.position for message in write.messages]
     return (
         index,
         checkpoint.version,
@@ -141,7 +141,8 @@ def _checkpoint(index: int, write: Write) -> tuple[Any, ...]:
         checkpoint.step,
         checkpoint.next_position,
         checkpoint.created_at_ms,
-        f"{{{positions}}}" if positions else None,
+        positions[0] if len(positions) == 1 else None,
+        f"{{{','.join(map(str, positions))}}}" if len(positions) > 1 else None,
         checkpoint.body,
     )
 

@@ -2,20 +2,21 @@
 -- What text cannot hold (NUL) is bytea, as UTF-8; its order is that of the code points, as in text with the collation "C".
 
 -- One row a thread id. uid NULL: there is no thread; what is left of one (a tombstone), or a place that a first write had locked.
--- run_version and attempt are the head's. line_start and line: the last range of the head's line begins at line_start, the ranges
--- before it are in line.
+-- run_version and attempt are the head's. What a write leaves stands at both ends of a row: the log has only what is between. line_start and line: the last range of the head's line begins at line_start, the ranges
+-- before it are in line. No index names a column that an ordinary write changes. deleted_at_ms: since when there is no thread.
 CREATE TABLE clew.threads (
-    epoch bigint NOT NULL,
     created_at_ms bigint NOT NULL,
-    updated_at_ms bigint NOT NULL,
-    head integer NOT NULL,
     line_start integer NOT NULL,
     revision integer NOT NULL,
+    epoch bigint NOT NULL,
+    updated_at_ms bigint NOT NULL,
+    head integer NOT NULL,
     run_version integer,
     attempt integer,
     cancel_run integer,
     cancel_attempt integer,
     status smallint,
+    deleted_at_ms bigint,
     tenant text COLLATE "C" NOT NULL,
     thread_id text COLLATE "C" NOT NULL,
     uid text COLLATE "C",
@@ -29,12 +30,14 @@ CREATE TABLE clew.threads (
 CREATE INDEX threads_by_creation ON clew.threads (tenant, created_at_ms DESC, thread_id) WHERE uid IS NOT NULL;
 CREATE INDEX threads_by_user ON clew.threads (tenant, user_id, created_at_ms DESC, thread_id)
     WHERE uid IS NOT NULL AND user_id <> '';
-CREATE INDEX tombstones ON clew.threads (updated_at_ms) WHERE uid IS NULL;
+CREATE INDEX tombstones ON clew.threads (deleted_at_ms) WHERE deleted_at_ms IS NOT NULL;
 
--- parent NULL: the version before. positions: where the messages of this write stand, in the order they were given.
+-- parent NULL: the version before. position: where the message of this write stands; positions: where they do, in the order they were
+-- given, when there are several.
 CREATE TABLE clew.checkpoints (
     created_at_ms bigint NOT NULL,
     next_position bigint NOT NULL,
+    position bigint,
     version integer NOT NULL,
     run_version integer NOT NULL,
     attempt integer NOT NULL,
@@ -124,7 +127,8 @@ CREATE TABLE clew.requests (
     reply bytea NOT NULL,
     PRIMARY KEY (tenant, thread_id, request_hash)
 );
-CREATE INDEX requests_by_age ON clew.requests (created_at_ms);
+-- They come in the order of time, so this costs next to nothing.
+CREATE INDEX requests_by_age ON clew.requests USING brin (created_at_ms) WITH (pages_per_range = 16);
 
 CREATE TABLE clew.cached_values (
     expires_at_ms bigint,

@@ -68,6 +68,15 @@ DECLARE
     held clew.leases;
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
+    -- Most are free, with nobody waiting.
+    UPDATE clew.leases l SET epoch = nextval('clew.epochs'), server = in_server, purpose = in_purpose, ticket = in_call,
+        expires_at = clock_timestamp() + in_term
+    WHERE l.tenant = in_tenant AND l.thread_id = in_thread_id AND l.server IS NULL
+        AND NOT EXISTS (SELECT FROM clew.tickets t WHERE t.tenant = in_tenant AND t.thread_id = in_thread_id)
+    RETURNING l.epoch INTO out_epoch;
+    IF FOUND THEN
+        RETURN;
+    END IF;
     LOOP
         SELECT * INTO held FROM clew.leases l WHERE l.tenant = in_tenant AND l.thread_id = in_thread_id FOR UPDATE;
         EXIT WHEN FOUND;
@@ -77,8 +86,8 @@ BEGIN
         out_epoch := held.epoch;
         RETURN;
     END IF;
-    IF held.server IS NOT NULL AND held.expires_at <= clock_timestamp() THEN
-        -- Its holder is gone; who waits for it was here before.
+    IF held.server IS NULL OR held.expires_at <= clock_timestamp() THEN
+        -- Nobody holds it, or nobody who is alive; who waits for it was here before.
         PERFORM clew.pass_on_1(in_tenant, in_thread_id, in_term);
         SELECT * INTO held FROM clew.leases l WHERE l.tenant = in_tenant AND l.thread_id = in_thread_id;
     END IF;
@@ -111,6 +120,13 @@ DECLARE
     held clew.leases;
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
+    -- Most have nobody waiting. Who comes at this moment finds the thread free when he asks again.
+    UPDATE clew.leases l SET server = NULL, purpose = NULL, ticket = NULL, expires_at = NULL
+    WHERE in_ticket IS NULL AND l.tenant = in_tenant AND l.thread_id = in_thread_id AND l.server = in_server AND l.epoch = in_epoch
+        AND NOT EXISTS (SELECT FROM clew.tickets t WHERE t.tenant = in_tenant AND t.thread_id = in_thread_id);
+    IF FOUND THEN
+        RETURN;
+    END IF;
     SELECT * INTO held FROM clew.leases l WHERE l.tenant = in_tenant AND l.thread_id = in_thread_id FOR UPDATE;
     IF in_ticket IS NOT NULL THEN
         DELETE FROM clew.tickets t WHERE t.tenant = in_tenant AND t.thread_id = in_thread_id AND t.ticket = in_ticket;

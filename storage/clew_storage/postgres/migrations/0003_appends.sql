@@ -13,7 +13,7 @@ CREATE FUNCTION clew.append_1(
     g_app bytea[], g_user_id bytea[], g_name bytea[], g_metadata bytea[], g_revision integer[],
     g_line_start integer[], g_line bytea[], g_fork_missing boolean[], g_void boolean[],
     c_group integer[], c_version integer[], c_parent integer[], c_run_version integer[], c_attempt integer[], c_status smallint[],
-    c_source smallint[], c_step integer[], c_next_position bigint[], c_created_at_ms bigint[], c_positions text[], c_body bytea[],
+    c_source smallint[], c_step integer[], c_next_position bigint[], c_created_at_ms bigint[], c_position bigint[], c_positions text[], c_body bytea[],
     m_group integer[], m_version integer[], m_position bigint[], m_number integer[], m_message_id bytea[], m_role smallint[],
     m_other_role bytea[], m_created_at_ms bigint[], m_body bytea[],
     e_group integer[], e_position bigint[], e_version integer[],
@@ -42,27 +42,28 @@ BEGIN
     IF in_fenced IS NULL THEN
         RETURN;
     END IF;
-    -- Locks come in one order everywhere: leases by name, then threads by name. A grant waits until what its old holder writes is in.
+    -- Locks come in one order everywhere: leases by name, then threads by name. The lease's row is the lock of its thread: heads move,
+    -- and threads go, only under it; a grant waits until what its old holder writes is in. What else changes a thread (its info, the
+    -- word to cancel) is taken as it stands by the update at the end.
     IF in_fenced THEN
         PERFORM 1 FROM unnest(g_tenant, g_thread_id) AS g (tenant, thread_id)
         JOIN clew.leases l USING (tenant, thread_id)
         ORDER BY l.tenant, l.thread_id FOR SHARE OF l;
     END IF;
-    -- A thread that a first write is to make gets its row now, as a place that can be locked.
+    -- A thread may be made without a lease, so a first write makes its row, as a place that can be locked.
     IF 0 = ANY (g_expected) THEN
-        INSERT INTO clew.threads (epoch, created_at_ms, updated_at_ms, head, line_start, revision, tenant, thread_id, app, user_id,
+        INSERT INTO clew.threads (epoch, created_at_ms, updated_at_ms, deleted_at_ms, head, line_start, revision, tenant, thread_id, app, user_id,
             name, metadata)
-        SELECT 0, g.now_ms, g.now_ms, 0, 0, 0, g.tenant, g.thread_id, '', '', '', ''
+        SELECT 0, g.now_ms, g.now_ms, g.now_ms, 0, 0, 0, g.tenant, g.thread_id, '', '', '', ''
         FROM unnest(g_tenant, g_thread_id, g_expected, g_updated_at_ms) AS g (tenant, thread_id, expected, now_ms)
         WHERE g.expected = 0
             AND NOT EXISTS (SELECT FROM clew.threads t WHERE t.tenant = g.tenant AND t.thread_id = g.thread_id)
         ORDER BY g.tenant, g.thread_id
         ON CONFLICT DO NOTHING;
+        PERFORM 1 FROM unnest(g_tenant, g_thread_id, g_expected) AS g (tenant, thread_id, expected)
+        JOIN clew.threads t USING (tenant, thread_id) WHERE g.expected = 0
+        ORDER BY t.tenant, t.thread_id FOR NO KEY UPDATE OF t;
     END IF;
-    PERFORM 1 FROM unnest(g_tenant, g_thread_id) AS g (tenant, thread_id)
-    JOIN clew.threads t USING (tenant, thread_id)
-    ORDER BY t.tenant, t.thread_id FOR NO KEY UPDATE OF t;
-
     -- What is locked does not change any more; each statement sees what was committed when it begins.
     SELECT array_agg(judged.refusal ORDER BY judged.i),
         array_agg(CASE judged.refusal WHEN 4 THEN judged.head WHEN 5 THEN judged.undecided END ORDER BY judged.i)
@@ -110,13 +111,13 @@ BEGIN
         WHERE written[e.i] AND m.tenant = g_tenant[e.i] AND m.thread_id = g_thread_id[e.i] AND m.position = e.position
             AND m.version = e.version;
     END IF;
-    INSERT INTO clew.checkpoints (created_at_ms, version, run_version, attempt, step, next_position, status, source, parent, tenant,
-        thread_id, positions, body)
-    SELECT c.created_at_ms, c.version, c.run_version, c.attempt, c.step, c.next_position, c.status, c.source, c.parent,
+    INSERT INTO clew.checkpoints (created_at_ms, version, run_version, attempt, step, next_position, status, source, parent, position,
+        tenant, thread_id, positions, body)
+    SELECT c.created_at_ms, c.version, c.run_version, c.attempt, c.step, c.next_position, c.status, c.source, c.parent, c.position,
         g_tenant[c.i], g_thread_id[c.i], c.positions::bigint[], c.body
     FROM unnest(c_group, c_version, c_parent, c_run_version, c_attempt, c_status, c_source, c_step, c_next_position, c_created_at_ms,
-        c_positions, c_body) AS c (i, version, parent, run_version, attempt, status, source, step, next_position, created_at_ms,
-        positions, body)
+        c_position, c_positions, c_body) AS c (i, version, parent, run_version, attempt, status, source, step, next_position, created_at_ms,
+        position, positions, body)
     WHERE written[c.i];
     IF cardinality(m_group) > 0 THEN
         INSERT INTO clew.messages (created_at_ms, position, version, number, role, tenant, thread_id, message_id, other_role, body)
@@ -174,6 +175,7 @@ BEGIN
     RETURN QUERY
     UPDATE clew.threads t SET
         uid = g.uid,
+        deleted_at_ms = NULL,
         epoch = greatest(t.epoch, g.epoch),
         head = g.head,
         status = g.status,

@@ -19,9 +19,9 @@ BEGIN
         SELECT * INTO thread FROM clew.threads t
         WHERE t.tenant = in_tenant AND t.thread_id = in_thread_id FOR NO KEY UPDATE;
         EXIT WHEN FOUND OR c_uid IS NULL;
-        INSERT INTO clew.threads (epoch, created_at_ms, updated_at_ms, head, line_start, revision, tenant, thread_id, app, user_id,
+        INSERT INTO clew.threads (epoch, created_at_ms, updated_at_ms, deleted_at_ms, head, line_start, revision, tenant, thread_id, app, user_id,
             name, metadata)
-        VALUES (0, in_now_ms, in_now_ms, 0, 0, 0, in_tenant, in_thread_id, '', '', '', '') ON CONFLICT DO NOTHING;
+        VALUES (0, in_now_ms, in_now_ms, in_now_ms, 0, 0, 0, in_tenant, in_thread_id, '', '', '', '') ON CONFLICT DO NOTHING;
     END LOOP;
     IF EXISTS (
         SELECT FROM clew.requests q WHERE q.tenant = in_tenant AND q.thread_id = in_thread_id AND q.request_hash = r_hash
@@ -45,7 +45,7 @@ BEGIN
         thread.metadata := c_metadata;
     END IF;
     UPDATE clew.threads t SET
-        uid = thread.uid, created_at_ms = thread.created_at_ms, updated_at_ms = in_now_ms, revision = t.revision + 1,
+        uid = thread.uid, deleted_at_ms = NULL, created_at_ms = thread.created_at_ms, updated_at_ms = in_now_ms, revision = t.revision + 1,
         app = thread.app, user_id = coalesce(in_user_id, thread.user_id), name = coalesce(in_name, thread.name),
         metadata = coalesce(in_metadata, thread.metadata)
     WHERE t.tenant = in_tenant AND t.thread_id = in_thread_id
@@ -103,7 +103,8 @@ BEGIN
     UPDATE clew.requests q SET uid = thread.uid
     WHERE q.tenant = in_tenant AND q.thread_id = in_thread_id AND q.uid IS NULL;
     UPDATE clew.threads t SET uid = NULL, epoch = out_epoch, head = 0, status = NULL, run_version = NULL, attempt = NULL,
-        line_start = 0, line = NULL, cancel_run = NULL, cancel_attempt = NULL, updated_at_ms = in_now_ms, revision = 0, app = '',
+        line_start = 0, line = NULL, cancel_run = NULL, cancel_attempt = NULL, updated_at_ms = in_now_ms, deleted_at_ms = in_now_ms, revision = 0,
+        app = '',
         user_id = '', name = '', metadata = ''
     WHERE t.tenant = in_tenant AND t.thread_id = in_thread_id;
 END $$;
@@ -123,9 +124,9 @@ BEGIN
     LOOP
         SELECT * INTO target FROM clew.threads t WHERE t.tenant = t_tenant AND t.thread_id = t_thread_id FOR NO KEY UPDATE;
         EXIT WHEN FOUND;
-        INSERT INTO clew.threads (epoch, created_at_ms, updated_at_ms, head, line_start, revision, tenant, thread_id, app, user_id,
+        INSERT INTO clew.threads (epoch, created_at_ms, updated_at_ms, deleted_at_ms, head, line_start, revision, tenant, thread_id, app, user_id,
             name, metadata)
-        VALUES (0, t_created_at_ms, t_created_at_ms, 0, 0, 0, t_tenant, t_thread_id, '', '', '', '') ON CONFLICT DO NOTHING;
+        VALUES (0, t_created_at_ms, t_created_at_ms, t_created_at_ms, 0, 0, 0, t_tenant, t_thread_id, '', '', '', '') ON CONFLICT DO NOTHING;
     END LOOP;
     IF EXISTS (
         SELECT FROM clew.requests q WHERE q.tenant = t_tenant AND q.thread_id = t_thread_id AND q.request_hash = r_hash
@@ -145,7 +146,7 @@ BEGIN
     ELSIF target.uid IS NOT NULL THEN
         RETURN 9;
     END IF;
-    UPDATE clew.threads t SET uid = t_uid, created_at_ms = t_created_at_ms, head = in_lasts[cardinality(in_lasts)],
+    UPDATE clew.threads t SET uid = t_uid, deleted_at_ms = NULL, created_at_ms = t_created_at_ms, head = in_lasts[cardinality(in_lasts)],
         revision = t_revision, app = t_app, user_id = t_user_id, name = t_name, metadata = t_metadata
     WHERE t.tenant = t_tenant AND t.thread_id = t_thread_id;
     SELECT range_agg(int4range(r.first, r.last, '[]')) INTO line FROM unnest(in_firsts, in_lasts) AS r (first, last);
@@ -154,9 +155,9 @@ BEGIN
     FROM clew.messages m
     WHERE m.tenant = in_tenant AND m.thread_id = in_thread_id AND m.version <@ line;
     INSERT INTO clew.checkpoints (created_at_ms, version, run_version, attempt, step, next_position, status, source, parent,
-        tenant, thread_id, positions, body)
-    SELECT c.created_at_ms, c.version, c.run_version, c.attempt, c.step, c.next_position, c.status, c.source, c.parent, t_tenant,
-        t_thread_id, c.positions, c.body
+        position, tenant, thread_id, positions, body)
+    SELECT c.created_at_ms, c.version, c.run_version, c.attempt, c.step, c.next_position, c.status, c.source, c.parent,
+        c.position, t_tenant, t_thread_id, c.positions, c.body
     FROM clew.checkpoints c
     WHERE c.tenant = in_tenant AND c.thread_id = in_thread_id AND c.version <@ line;
     INSERT INTO clew.state_changes (version, tenant, thread_id, change)
