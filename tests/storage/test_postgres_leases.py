@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
 import asyncpg
 import pytest
@@ -15,6 +16,7 @@ from clew_storage.conformance.examples import KEY, a_grant, a_line, a_write
 from clew_storage.conformance.lease_promises import Queue, within
 from clew_storage.postgres import PostgresBackend, appends
 from clew_storage.postgres.schemas import Schema
+from clew_storage.postgres.settings import settings_of_url
 from tests.support.postgres import in_schema
 
 TERM_S = 0.6
@@ -202,6 +204,24 @@ async def test_an_answer_that_was_lost_is_given_again_to_the_same_call(make_serv
         ]
         assert asked[0] == asked[1]
     assert await tickets(backend) == 1
+
+
+async def test_a_server_that_listens_hears_of_its_turn_without_asking(postgres_dsn: str) -> None:
+    url = in_schema(postgres_dsn)
+    holder = PostgresBackend.of_url(url)
+    # It would ask again after a minute.
+    listening = PostgresBackend(replace(settings_of_url(url), poll_s=60, listen_dsn=postgres_dsn))
+    for backend in (holder, listening):
+        await backend.open()
+    hints = listening._opened().hints
+    assert hints is not None
+    await asyncio.wait_for(hints.listens.wait(), timeout=10)
+    grant = await a_grant(holder)
+    waiting = await Queue(listening).join("waiting")
+    await holder.leases.release(grant)
+    assert (await within(waiting)).purpose == "waiting"
+    for backend in (holder, listening):
+        await backend.close()
 
 
 async def test_many_threads_are_renewed_in_one_statement(make_server: MakeServer) -> None:

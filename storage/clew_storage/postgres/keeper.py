@@ -68,12 +68,13 @@ class LeaseKeeper:
             if not tickets:
                 self._leases.waiters_came.clear()
                 await self._leases.waiters_came.wait()
-            self._hint.clear()
             try:
                 async with asyncio.timeout(self._poll_s):
                     await self._hint.wait()
             except TimeoutError:
                 pass
+            # A hint that comes while it asks makes it ask once more.
+            self._hint.clear()
             await self._try(self._ask)
 
     async def _ask(self) -> None:

@@ -13,6 +13,7 @@ from clew_storage.errors import StorageRefused, StorageUnavailable
 from clew_storage.postgres.connections import Connections, Pool
 from clew_storage.postgres.failures import DRIVER_ERRORS, translate
 from clew_storage.postgres.group_commit import GroupCommit
+from clew_storage.postgres.hints import Hints
 from clew_storage.postgres.keeper import LeaseKeeper
 from clew_storage.postgres.lease_rows import LeaseRows
 from clew_storage.postgres.leases import PostgresLeases
@@ -42,6 +43,7 @@ class Session:
 
     writer: GroupCommit
     keeper: LeaseKeeper
+    hints: Hints | None = None
 
     @classmethod
     async def open(
@@ -68,6 +70,9 @@ class Session:
             session.keeper = LeaseKeeper(connections, rows, leases, settings.poll_s)
             stack.push_async_callback(leases.close)
             stack.push_async_callback(session.keeper.close)
+            if settings.listen_dsn is not None:
+                session.hints = Hints(settings.listen_dsn, server, session.keeper.hint, settings.connect_timeout_s)
+                stack.push_async_callback(session.hints.close)
             # Writes end first: they are made under leases that are held until then.
             stack.push_async_callback(session.writer.close)
             session._stack = stack.pop_all()
