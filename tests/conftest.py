@@ -6,15 +6,26 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.postgres import some_dsn
+
 # A loaded machine is slow, which says nothing of the code.
 settings.register_profile("clew", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("clew")
+
+
+@pytest.fixture(scope="session")
+def postgres_dsn() -> Iterator[str]:
+    """A Postgres server, started by the first test that asks for it."""
+    with some_dsn() as dsn:
+        yield dsn
+
 
 NOT_RUN: pytest.StashKey[set[str]] = pytest.StashKey()
 LIST = Path(__file__).parent.parent / "build" / "not_run.txt"

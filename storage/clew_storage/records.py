@@ -285,13 +285,14 @@ class Glance:
     """How a thread stands at a moment, for whoever only wants to know whether to look closer.
 
     `uid` is empty, and `head_version` 0, where there is no thread; the lease may be held all the same. `holder` is the
-    grant that holds it, on whatever server; `cancel_requested` as in `Head`.
+    grant that holds it, and `waiting` how many wait for it, on whatever server; `cancel_requested` as in `Head`.
     """
 
     uid: str = ""
     head_version: int = 0
     cancel_requested: bool = False
     holder: Grant | None = None
+    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ async def kept(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     clock = Clock()
     async with AsyncExitStack() as stack:
         storage = await stack.enter_async_context(
-            Storage(url_of(backend, tmp_path), tuning=Tuning(state_limit=10_000), clock=clock)
+            Storage(url_of(backend, request, tmp_path), tuning=Tuning(state_limit=10_000), clock=clock)
         )
         cache: Any = storage.cache
         if surface == "grpc":

@@ -16,7 +16,7 @@ import clew
 import clew.requests
 import clew_engine
 import clew_engine.options
-from tests.scenarios.conftest import SURFACES, url_of
+from tests.scenarios.conftest import SURFACES
 from tests.scenarios.handles import PlayedThread
 from tests.scenarios.heads import refund
 from tests.scenarios.scripts import ask, rejected
@@ -84,7 +84,7 @@ def test_both_results_have_the_same_fields() -> None:
 @pytest.fixture
 async def both(tmp_path: Path) -> AsyncIterator[list[World]]:
     """A world in process, and the same one through the client."""
-    worlds = [World(url_of("memory", tmp_path), surface) for surface in SURFACES.values()]
+    worlds = [World("memory://", surface) for surface in SURFACES.values()]
     yield worlds
     for world in worlds:
         await world.close()

@@ -14,6 +14,7 @@ import pytest
 from clew_storage import LeaseBusy, LeaseLost, StorageError, ThreadKey
 from clew_storage.conformance.examples import KEY, a_grant, a_line, a_write
 from clew_storage.conformance.lease_promises import Queue, within
+from clew_storage.conformance.server_promises import stand
 from clew_storage.postgres import PostgresBackend, appends
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.settings import settings_of_url
@@ -114,8 +115,8 @@ async def test_a_renewal_that_finds_the_lease_gone_tells_its_holder(make_server:
 async def test_a_waiter_whose_server_is_gone_is_passed_over(make_server: MakeServer) -> None:
     holder, gone, other = [await make_server() for _ in range(3)]
     grant = await a_grant(holder)
-    lost = await Queue(gone).join("lost")
-    stayed = await Queue(other).join("stayed")
+    lost = await stand(gone, "lost")
+    stayed = await stand(other, "stayed")
     await stun(gone)
     await asyncio.sleep(1.5 * TERM_S)
     await holder.leases.release(grant)
@@ -129,8 +130,8 @@ async def test_a_waiter_that_is_granted_when_its_server_is_gone_holds_nobody_up_
 ) -> None:
     holder, gone, other = [await make_server() for _ in range(3)]
     grant = await a_grant(holder)
-    lost = await Queue(gone).join("lost")
-    stayed = await Queue(other).join("stayed")
+    lost = await stand(gone, "lost")
+    stayed = await stand(other, "stayed")
     await stun(gone)
     await holder.leases.release(grant)
     begun = time.monotonic()
@@ -143,9 +144,9 @@ async def test_a_waiter_that_is_granted_when_its_server_is_gone_holds_nobody_up_
 async def test_a_wait_is_longer_than_a_term_and_keeps_its_place(make_server: MakeServer) -> None:
     holder, other = await make_server(), await make_server()
     grant = await a_grant(holder)
-    first = await Queue(other).join("first")
+    first = await stand(other, "first")
     await asyncio.sleep(2 * TERM_S)
-    second = await Queue(holder).join("second")
+    second = await stand(holder, "second")
     await holder.leases.release(grant)
     await other.leases.release(await within(first))
     assert (await within(second)).purpose == "second"
@@ -160,7 +161,7 @@ async def test_waiters_of_three_servers_of_whom_some_leave_are_served_in_order_a
     queues = [Queue(server) for server in servers]
     for queue in queues:
         queue.served = served
-    tasks = [await queues[number % 3].join(str(number)) for number in range(30)]
+    tasks = [await stand(servers[number % 3], str(number), queue=queues[number % 3]) for number in range(30)]
     leaving = tasks[::3]
     for task in leaving:
         task.cancel()
@@ -217,7 +218,7 @@ async def test_a_server_that_listens_hears_of_its_turn_without_asking(postgres_d
     assert hints is not None
     await asyncio.wait_for(hints.listens.wait(), timeout=10)
     grant = await a_grant(holder)
-    waiting = await Queue(listening).join("waiting")
+    waiting = await stand(listening, "waiting")
     await holder.leases.release(grant)
     assert (await within(waiting)).purpose == "waiting"
     for backend in (holder, listening):

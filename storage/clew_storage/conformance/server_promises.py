@@ -13,13 +13,32 @@ from clew_storage.conformance.examples import KEY, NOW, OTHER, UID, a_checkpoint
 from clew_storage.conformance.lease_promises import Queue, cancelled, within
 from clew_storage.errors import LeaseBusy, LeaseLost, ThreadMissing
 from clew_storage.port import Backend
-from clew_storage.records import Glance, InfoChange
+from clew_storage.records import Glance, Grant, InfoChange
 
 Pair = tuple[Backend, Backend]
 
 
+async def stand(backend: Backend, name: str, *, first: bool = False, queue: Queue | None = None) -> asyncio.Task[Grant]:
+    """Wait for the example's thread under a name, in a place that every server knows of."""
+    before = (await backend.threads.glance([KEY]))[KEY].waiting
+    task = await (queue or Queue(backend)).join(name, first=first)
+    while (await backend.threads.glance([KEY]))[KEY].waiting == before and not task.done():  # noqa: ASYNC110 - no backend tells of it
+        await asyncio.sleep(0)
+    return task
+
+
 class GlancePromises(Promises):
     """`Threads.glance`."""
+
+    async def test_a_glance_tells_how_many_wait(self, backend: Backend) -> None:
+        grant = await a_grant(backend)
+        tasks = [await stand(backend, str(number)) for number in range(3)]
+        assert (await backend.threads.glance([KEY]))[KEY].waiting == 3
+        await cancelled(tasks[1])
+        await backend.leases.release(grant)
+        await within(tasks[0])
+        assert (await backend.threads.glance([KEY]))[KEY].waiting == 1
+        await cancelled(tasks[2])
 
     async def test_a_glance_of_no_thread_is_empty(self, backend: Backend) -> None:
         await a_line(backend, 1)
@@ -97,7 +116,10 @@ class ServerPromises(Promises):
         served: list[str] = []
         for queue in queues:
             queue.served = served
-        tasks = [await queues[number % 2].join(str(number), first=number == 4) for number in range(5)]
+        tasks = [
+            await stand(pair[number % 2], str(number), first=number == 4, queue=queues[number % 2])
+            for number in range(5)
+        ]
         holder = pair[0]
         for number in (4, 0, 1, 2, 3):
             await holder.leases.release(grant)
@@ -109,7 +131,7 @@ class ServerPromises(Promises):
     async def test_a_waiter_that_leaves_one_server_is_passed_over_by_the_other(self, pair: Pair) -> None:
         here, there = pair
         grant = await a_grant(here)
-        left, stayed = await Queue(there).join("left"), await Queue(here).join("stayed")
+        left, stayed = await stand(there, "left"), await stand(here, "stayed")
         await cancelled(left)
         await here.leases.release(grant)
         assert (await within(stayed)).purpose == "stayed"
@@ -118,8 +140,8 @@ class ServerPromises(Promises):
     async def test_a_delete_on_one_server_ends_grant_and_waits_on_the_other(self, pair: Pair) -> None:
         here, there = pair
         grant = await a_line(here, 1)
-        waiting = await Queue(there).join("waiter")
-        other = await Queue(here).join("other")
+        waiting = await stand(there, "waiter")
+        other = await stand(here, "other")
         assert await there.threads.delete_thread(KEY, request=None, now_ms=NOW)
         for task in (waiting, other):
             with pytest.raises(ThreadMissing):
@@ -141,7 +163,7 @@ class ServerPromises(Promises):
         other = make_backend()
         await other.open()
         await a_grant(other)
-        waiting = await Queue(backend).join("waiter")
+        waiting = await stand(backend, "waiter")
         await other.close()
         assert (await within(waiting)).purpose == "waiter"
 

@@ -54,10 +54,10 @@ class MemoryThreads:
         return {key: await self._glance(key) for key in keys}
 
     async def _glance(self, key: ThreadKey) -> Glance:
-        head, holder = await self.get_head(key), self._leases.holder(key)
+        head, holder, waiting = await self.get_head(key), self._leases.holder(key), self._leases.queued(key)
         if head is None:
-            return Glance(holder=holder)
-        return Glance(head.thread.uid, head.thread.head_version, head.cancel_requested, holder)
+            return Glance(holder=holder, waiting=waiting)
+        return Glance(head.thread.uid, head.thread.head_version, head.cancel_requested, holder, waiting)
 
     async def request_cancel(self, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:
         """See the port."""

@@ -76,7 +76,10 @@ SELECT {APPROVAL} FROM clew.approvals a
 WHERE a.tenant = $1 AND a.thread_id = $2 AND a.version BETWEEN $3 AND $4 ORDER BY a.version, a.asked_in, a.number
 """
 _GLANCE = """
-SELECT t.uid, t.head, t.cancel_run = t.run_version AND t.cancel_attempt = t.attempt, l.epoch, l.purpose
+SELECT t.uid, t.head, t.cancel_run = t.run_version AND t.cancel_attempt = t.attempt, l.epoch, l.purpose, (
+    SELECT count(*) FROM clew.tickets w
+    WHERE w.tenant = k.tenant AND w.thread_id = k.thread_id AND NOT w.dismissed AND w.expires_at > clock_timestamp()
+)
 FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k (tenant, thread_id, i)
 LEFT JOIN clew.threads t ON t.tenant = k.tenant AND t.thread_id = k.thread_id
 LEFT JOIN clew.leases l ON l.tenant = k.tenant AND l.thread_id = k.thread_id AND l.server IS NOT NULL
@@ -117,8 +120,9 @@ async def glance(connection: Connection, schema: Schema, keys: Sequence[ThreadKe
             head if uid else 0,
             bool(asked),
             None if epoch is None else Grant(key, epoch, get_text(purpose)),
+            waiting,
         )
-        for key, (uid, head, asked, epoch, purpose) in zip(keys, rows, strict=True)
+        for key, (uid, head, asked, epoch, purpose, waiting) in zip(keys, rows, strict=True)
     }
 
 

@@ -32,10 +32,12 @@ class PostgresLeases:
         self._room = WaitingRoom()
         self._unreleased: set[Grant] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._closing = False
         self.waiters_came = asyncio.Event()
 
     def open(self, connections: Connections, rows: LeaseRows) -> None:
         """Begin with nothing held."""
+        self._closing = False
         self._connections, self._rows = connections, rows
         self._room = WaitingRoom()
         self._held.clear()
@@ -47,10 +49,14 @@ class PostgresLeases:
         """See the port."""
         self._opened()
         held = self.holder(key)
-        if held is not None and wait_s <= 0:
-            raise LeaseBusy(_busy(key, held.purpose, wait_s))
+        if wait_s <= 0 and (held is not None or self.queued(key)):
+            raise LeaseBusy(_busy(key, held.purpose if held else "waiting call", wait_s))
         asking: asyncio.Task[tuple[Asked, asyncio.Future[Grant] | None]]
-        asking = self._spawn(self._ask(key, purpose, wait=wait_s > 0, first=first))
+        if wait_s > 0:
+            self._room.come(key)
+            asking = self._spawn(self._ask_for_ticket(key, purpose, first=first))
+        else:
+            asking = self._spawn(self._ask(key, purpose, wait=False, first=first))
         try:
             asked, waiter = await asyncio.shield(asking)
         except asyncio.CancelledError:
@@ -62,26 +68,37 @@ class PostgresLeases:
             raise LeaseBusy(_busy(key, asked.held_for, wait_s))
         return await self._wait(asked.ticket, waiter, wait_s, asked.held_for)
 
+    async def _ask_for_ticket(
+        self, key: ThreadKey, purpose: str, *, first: bool
+    ) -> tuple[Asked, asyncio.Future[Grant] | None]:
+        async with self._room.asking_for(key):
+            return await self._ask(key, purpose, wait=True, first=first)
+
     async def _ask(
         self, key: ThreadKey, purpose: str, *, wait: bool, first: bool
     ) -> tuple[Asked, asyncio.Future[Grant] | None]:
         connections, rows = self._opened()
-        self._room.begin_asking()
-        try:
-            sent = time.monotonic()
-            call = -1 - secrets.randbits(62)
-            asked = await connections.run(lambda each: rows.ask(each, key, call, purpose, wait=wait, first=first))
-            if asked.grant is not None:
-                self._hold(asked.grant, sent + rows.term_s)
-            if asked.ticket is None:
-                return asked, None
-            waiter = self._room.enter(asked.ticket)
-            if early := self._room.early.pop(asked.ticket.number, None):
-                self._admit(asked.ticket, *early)
-            self.waiters_came.set()
-            return asked, waiter
-        finally:
-            self._room.end_asking()
+        sent = time.monotonic()
+        call = -1 - secrets.randbits(62)
+        asked = await connections.run(lambda each: rows.ask(each, key, call, purpose, wait=wait, first=first))
+        if self._closing:
+            await self._hand_back(asked)
+            raise StorageUnavailable("the storage was closed")
+        if asked.grant is not None:
+            self._hold(asked.grant, sent + rows.term_s)
+        if asked.ticket is None:
+            return asked, None
+        waiter = self._room.enter(asked.ticket)
+        if early := self._room.early.pop(asked.ticket.number, None):
+            self._admit(asked.ticket, *early)
+        self.waiters_came.set()
+        return asked, waiter
+
+    async def _hand_back(self, asked: Asked) -> None:
+        if asked.grant is not None:
+            await self._give_up(asked.grant)
+        elif asked.ticket is not None:
+            await self._hand_in(asked.ticket)
 
     async def _take_back(self, asking: asyncio.Task[tuple[Asked, asyncio.Future[Grant] | None]]) -> None:
         """The caller is gone before the answer came."""
@@ -116,7 +133,12 @@ class PostgresLeases:
     async def release(self, grant: Grant) -> None:
         """See the port. When the database is away it is told as soon as it is back."""
         if self.holds(grant):
-            await asyncio.shield(self._spawn(self._give_up(grant)))
+            await asyncio.shield(self._spawn(self._release(grant)))
+
+    async def _release(self, grant: Grant) -> None:
+        # Who came before has a ticket first, or one who came after could be served before.
+        await self._room.asked(grant.key)
+        await self._give_up(grant)
 
     async def _give_up(self, grant: Grant) -> None:
         held = self._held.get(grant.key)
@@ -232,8 +254,11 @@ class PostgresLeases:
         """Dismiss who waits, release what is held, and finish what was begun."""
         if self._connections is None:
             return
+        self._closing = True
         tickets = self._room.tickets()
         self._room.close(StorageUnavailable("the storage was closed"))
+        # Who is still asking must not be given what is released below.
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         leaving = [
             *(self._spawn(self._hand_in(ticket)) for ticket in tickets),
             *(self._spawn(self._give_up(grant)) for grant in self.held()),

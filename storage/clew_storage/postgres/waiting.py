@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from clew_storage.errors import StorageError
@@ -24,7 +27,9 @@ class WaitingRoom:
     waiters: dict[ThreadKey, dict[int, asyncio.Future[Grant]]] = field(default_factory=dict)
     # Grants whose ticket came over another connection than the news of it, which was faster.
     early: dict[int, tuple[Grant, float]] = field(default_factory=dict)
-    asking: int = 0
+    # Those whose ticket is on its way: of one thread one at a time, so that they stand in the queue as they came.
+    asking: Counter[ThreadKey] = field(default_factory=Counter)
+    turns: dict[ThreadKey, asyncio.Lock] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return sum(map(len, self.waiters.values()))
@@ -35,7 +40,7 @@ class WaitingRoom:
 
     def queued(self, key: ThreadKey) -> int:
         """How many wait for a thread."""
-        return len(self.waiters.get(key, ()))
+        return len(self.waiters.get(key, ())) + self.asking[key]
 
     def enter(self, ticket: Ticket) -> asyncio.Future[Grant]:
         """Wait: the future ends with the grant, or with the reason why there is none."""
@@ -70,15 +75,30 @@ class WaitingRoom:
         if waiter is not None and not waiter.done():
             waiter.set_exception(error)
 
-    def begin_asking(self) -> None:
-        """A ticket may be on its way."""
-        self.asking += 1
+    def come(self, key: ThreadKey) -> None:
+        """Somebody comes to wait; he is counted from now on."""
+        self.asking[key] += 1
 
-    def end_asking(self) -> None:
-        """It has come."""
-        self.asking -= 1
-        if not self.asking:
-            self.early.clear()
+    @asynccontextmanager
+    async def asking_for(self, key: ThreadKey) -> AsyncIterator[None]:
+        """Ask for a ticket after those who came before; at the end it is there, or none is needed."""
+        turn = self.turns.setdefault(key, asyncio.Lock())
+        try:
+            async with turn:
+                yield
+        finally:
+            self.asking[key] -= 1
+            if not self.asking[key]:
+                del self.asking[key], self.turns[key]
+            if not self.asking:
+                self.early.clear()
+
+    async def asked(self, key: ThreadKey) -> None:
+        """Wait until all who have come to a thread so far stand in its queue."""
+        turn = self.turns.get(key)
+        if turn is not None:
+            async with turn:
+                pass
 
     def close(self, error: StorageError) -> None:
         """Dismiss everybody."""

@@ -48,7 +48,10 @@ class SqliteThreads:
         found = await self._session().readers.read(
             lambda connection: {key: heads.get_glance(connection, key) for key in keys}
         )
-        return {key: replace(glance, holder=self._leases.holder(key)) for key, glance in found.items()}
+        leases = self._leases
+        return {
+            key: replace(glance, holder=leases.holder(key), waiting=leases.queued(key)) for key, glance in found.items()
+        }
 
     async def request_cancel(self, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:
         """See the port."""
