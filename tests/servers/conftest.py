@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
 from tests.scenarios.world import InProcess, World
-from tests.support.postgres import in_schema, some_dsn
+from tests.support.postgres import in_schema
 
 # Short, so that a test need not wait long for a lease to run out.
 LEASE_S = 1.5
-
-
-@pytest.fixture(scope="session")
-def postgres_dsn() -> Iterator[str]:
-    with some_dsn() as dsn:
-        yield dsn
 
 
 @pytest.fixture

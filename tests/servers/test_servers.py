@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from clew_engine.approval_feed import ApprovalFilter
 from clew_engine.models import Model
@@ -20,7 +21,7 @@ def note() -> str:
     return "noted"
 
 
-def serving(make: Make, model: Model, **settings: object) -> World:
+def serving(make: Make, model: Model, **settings: Any) -> World:
     """A server whose agent has this model."""
     world = make()
     world.agent(model=model, tools=[note], **settings)
