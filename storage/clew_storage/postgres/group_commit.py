@@ -231,5 +231,5 @@ def _follows(before: Write, write: Write) -> bool:
         and write.info is None
         and write.request is None
         and write.fork_of is None
-        and not (write.erased or write.approvals or write.decisions or write.void_approvals)
+        and not (write.erased or write.redactions or write.approvals or write.decisions or write.void_approvals)
     )

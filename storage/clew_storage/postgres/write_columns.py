@@ -11,7 +11,7 @@ from clew_storage.lines import Line, encode_line
 from clew_storage.postgres.requests import request_columns
 from clew_storage.postgres.rows import put_text
 from clew_storage.postgres.states import Fold
-from clew_storage.records import MessageRecord, Write
+from clew_storage.records import ApprovalRedaction, CheckpointRedaction, MessageRecord, Write
 
 # The columns of each table in the order of the function's parameters.
 _COLUMNS = {
@@ -20,6 +20,8 @@ _COLUMNS = {
     "c": "integer integer integer integer integer smallint smallint integer bigint bigint bigint text bytea",
     "m": "integer integer bigint integer bytea smallint bytea bigint bytea",
     "e": "integer bigint integer",
+    "k": "integer integer bytea",
+    "p": "integer bytea bytea bytea",
     "s": "integer integer bytea",
     "f": "integer integer integer smallint bytea",
     "d": "integer integer bytea smallint bytea",
@@ -96,6 +98,12 @@ def _put(tables: dict[str, list[tuple[Any, ...]]], index: int, prepared: Prepare
     tables["c"].append(_checkpoint(index, write))
     tables["m"] += (_message(index, message) for message in write.messages)
     tables["e"] += ((index, position, version) for position, version in prepared.erased)
+    for redaction in write.redactions:
+        match redaction:
+            case CheckpointRedaction(version, body):
+                tables["k"].append((index, version, body))
+            case ApprovalRedaction(approval_id, body, decision):
+                tables["p"].append((index, put_text(approval_id), body, decision))
     if prepared.change is not None:
         tables["s"].append((index, write.checkpoint.version, prepared.change))
     if prepared.fold is not None:

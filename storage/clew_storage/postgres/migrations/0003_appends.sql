@@ -17,6 +17,8 @@ CREATE FUNCTION clew.append_1(
     m_group integer[], m_version integer[], m_position bigint[], m_number integer[], m_message_id bytea[], m_role smallint[],
     m_other_role bytea[], m_created_at_ms bigint[], m_body bytea[],
     e_group integer[], e_position bigint[], e_version integer[],
+    k_group integer[], k_version integer[], k_body bytea[],
+    p_group integer[], p_id bytea[], p_body bytea[], p_decision bytea[],
     s_group integer[], s_version integer[], s_change bytea[],
     f_group integer[], f_from integer[], f_version integer[], f_level smallint[], f_change bytea[],
     d_group integer[], d_index integer[], d_id bytea[], d_state smallint[], d_decision bytea[],
@@ -111,6 +113,12 @@ BEGIN
         WHERE written[e.i] AND m.tenant = g_tenant[e.i] AND m.thread_id = g_thread_id[e.i] AND m.position = e.position
             AND m.version = e.version;
     END IF;
+    -- What stood before is redacted, so this comes before the write's own rows.
+    IF cardinality(k_group) > 0 THEN
+        UPDATE clew.checkpoints c SET body = k.body
+        FROM unnest(k_group, k_version, k_body) AS k (i, version, body)
+        WHERE written[k.i] AND c.tenant = g_tenant[k.i] AND c.thread_id = g_thread_id[k.i] AND c.version = k.version;
+    END IF;
     INSERT INTO clew.checkpoints (created_at_ms, version, run_version, attempt, step, next_position, status, source, parent, position,
         tenant, thread_id, positions, body)
     SELECT c.created_at_ms, c.version, c.run_version, c.attempt, c.step, c.next_position, c.status, c.source, c.parent, c.position,
@@ -144,6 +152,11 @@ BEGIN
         UPDATE clew.approvals a SET state = d.state, decision = d.decision, decided_at_ms = g_updated_at_ms[d.i]
         FROM unnest(d_group, d_id, d_state, d_decision) AS d (i, id, state, decision)
         WHERE written[d.i] AND a.tenant = g_tenant[d.i] AND a.thread_id = g_thread_id[d.i] AND a.id = d.id;
+    END IF;
+    IF cardinality(p_group) > 0 THEN
+        UPDATE clew.approvals a SET body = p.body, decision = p.decision
+        FROM unnest(p_group, p_id, p_body, p_decision) AS p (i, id, body, decision)
+        WHERE written[p.i] AND a.tenant = g_tenant[p.i] AND a.thread_id = g_thread_id[p.i] AND a.id = p.id;
     END IF;
     IF true = ANY (g_void) THEN
         UPDATE clew.approvals a SET state = 5, decided_at_ms = g.now_ms
