@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import pytest
 
+from clew_storage import ThreadKey
 from tests.scenarios.heads import refund
 from tests.scenarios.scripts import Gate, ask
 from tests.scenarios.world import ERRORS, Handle, World, head_of, refused, snapshot
@@ -129,7 +130,7 @@ async def test_a_thread_that_is_not_there_is_not_found(world: World) -> None:
 async def test_a_cancel_at_any_moment_of_an_arrival_leaves_no_run_that_it_has_answered_for(here: World) -> None:
     here.agent("ok")
     thread = await here.thread()
-    await thread.update(name="made")
+    await thread.send("first")
     for moment in range(40):
         run = thread.stream("hello", request_id=f"r{moment}")
         for _ in range(moment):
@@ -144,3 +145,18 @@ async def test_a_cancel_at_any_moment_of_an_arrival_leaves_no_run_that_it_has_an
         with suppress(*ERRORS):
             await run.turn()
         assert (await thread.info())["version"] == after["version"], "what the cancel answered for is the end of it"
+
+
+async def test_a_withdrawn_request_of_a_thread_without_checkpoints_is_said_to_be_withdrawn(here: World) -> None:
+    here.agent("ok")
+    thread = await here.thread()
+    await thread.update(name="made")
+    held = await here.storage.backend.leases.acquire(ThreadKey("", "t"), purpose="write", wait_s=0)
+    run = thread.stream("hello", request_id="r1")
+    await here.waiters(1)
+    with refused("thread_not_found") as told:
+        await thread.cancel(started_by_request_id="r1")
+    assert "was withdrawn" in str(told.value)
+    with refused("cancelled"):
+        await run.turn()
+    await here.storage.backend.leases.release(held)

@@ -43,6 +43,9 @@ async def cancel(
     target = await target_of(storage, key, run_id, started_by)
     head = await storage.backend.threads.get_head(key)
     if head is None or head.checkpoint is None:
+        if target is None:
+            why = f"request {started_by!r} was withdrawn and will not run; thread {key.thread_id!r} has no checkpoint to answer with"
+            raise ThreadNotFoundError(key.thread_id, why)
         raise ThreadNotFoundError(key.thread_id)
     if target is None:
         return view_checkpoint(key.thread_id, head.thread.uid, head.checkpoint)
