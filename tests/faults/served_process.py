@@ -20,13 +20,14 @@ CLEW = Path(sys.executable).with_name("clew")
 
 
 class ServedProcess:
-    """One server on one SQLite file. The client is told not to wait for a server that is gone, so that a death is seen as one."""
+    """One server, on a SQLite file of its own or on the storage that is named. The client is told not to wait for a server that is gone, so that a death is seen as one."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    def __init__(self, folder: Path, storage: str = "", **environment: str) -> None:
         folder.mkdir(exist_ok=True)
         self.database = folder / "clew.db"
         self.ledger_path = folder / "ledger"
         self._folder = folder
+        self._storage = storage or f"sqlite://{self.database}"
         self._starts = 0
         self._environment = environment
         self._child: asyncio.subprocess.Process | None = None
@@ -47,7 +48,7 @@ class ServedProcess:
         with (self._folder / "errors").open("ab") as errors:
             self._child = await asyncio.create_subprocess_exec(
                 *(str(CLEW), "serve", "tests.faults.served:agent", "--json"),
-                *("--storage", f"sqlite://{self.database}", "--socket", str(socket)),
+                *("--storage", self._storage, "--socket", str(socket)),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=errors,

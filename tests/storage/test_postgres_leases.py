@@ -252,3 +252,15 @@ async def test_rows_of_leases_may_go_and_epochs_still_grow(make_server: MakeServ
     await connection.execute(schema.sql("DELETE FROM clew.leases"))
     await connection.close()
     assert (await a_grant(backend)).epoch > grant.epoch
+
+
+async def test_an_epoch_that_was_granted_twice_is_its_holders_alone(make_server: MakeServer, postgres_dsn: str) -> None:
+    """As after a crash of the database that took back the grant, and with it the number, but not the first server's belief in it."""
+    first = await make_server()
+    believed = await a_line(first, 1)
+    connection = await asyncpg.connect(postgres_dsn)
+    schema: Schema = first._opened().schema
+    await connection.execute(schema.sql("UPDATE clew.leases SET server = 'another'"))
+    await connection.close()
+    with pytest.raises(LeaseLost):
+        await first.threads.append(a_write(believed, 2))

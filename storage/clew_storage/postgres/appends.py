@@ -20,7 +20,7 @@ from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.write_columns import Prepared, columns, parameters
 from clew_storage.records import Write, Written
 
-APPEND = f"SELECT * FROM clew.append_1(true, {parameters(after=0)})"
+APPEND = f"SELECT * FROM clew.append_1(true, $1::text, {parameters(after=1)})"
 Outcome = Sequence[Written] | StorageError
 
 
@@ -29,10 +29,10 @@ class TombstoneWent(Exception):  # noqa: N818 - it says what was found
 
 
 async def append_all(
-    connection: Connection, schema: Schema, groups: Sequence[Sequence[Prepared]]
+    connection: Connection, schema: Schema, server: str, groups: Sequence[Sequence[Prepared]]
 ) -> list[Outcome | TombstoneWent]:
     """Write the groups, a thread each, in one statement; what became of each, all of its writes or none."""
-    rows = await connection.fetch(schema.sql(APPEND), *columns(groups))
+    rows = await connection.fetch(schema.sql(APPEND), server, *columns(groups))
     by_group = {row[0]: tuple(row) for row in rows}
     return [outcome(group, by_group[index]) for index, group in enumerate(groups, 1)]
 

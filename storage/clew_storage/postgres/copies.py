@@ -21,7 +21,7 @@ WITH copied AS MATERIALIZED (
     SELECT clew.copy_line_1({", ".join(f"${number}" for number in range(1, _ARGUMENTS + 1))}) AS refusal
 )
 SELECT c.refusal, a.* FROM copied c
-LEFT JOIN LATERAL clew.append_1(CASE WHEN c.refusal = 0 THEN false END, {parameters(after=_ARGUMENTS)}) a ON true
+LEFT JOIN LATERAL clew.append_1(CASE WHEN c.refusal = 0 THEN false END, NULL, {parameters(after=_ARGUMENTS)}) a ON true
 """
 
 

@@ -45,10 +45,11 @@ class _Group:
 class GroupCommit:
     """The one writer of a storage. `patience_s`: how long writes are looked for whose answer was lost."""
 
-    def __init__(self, connections: Connections, schema: Schema, patience_s: float) -> None:
+    def __init__(self, connections: Connections, schema: Schema, server: str, patience_s: float) -> None:
         self._connections = connections
         self._connection = StandingConnection(connections)
         self._schema = schema
+        self._server = server
         self._patience_s = patience_s
         self._minded = PiecesInMind()
         self._jobs: deque[_Job] = deque()
@@ -178,7 +179,9 @@ class GroupCommit:
 
     async def _once(self, groups: Sequence[Sequence[Prepared]], *, again: bool) -> list[Outcome | Exception]:
         self.statements += 1
-        outcomes = await self._connection.run(lambda connection: append_all(connection, self._schema, groups))
+        outcomes = await self._connection.run(
+            lambda connection: append_all(connection, self._schema, self._server, groups)
+        )
         told: list[Outcome | Exception] = []
         for group, outcome in zip(groups, outcomes, strict=True):
             if isinstance(outcome, TombstoneWent):

@@ -64,7 +64,7 @@ class Session:
                 raise translate(error) from error
             session = cls(connections, schema, stack)
             stack.push_async_callback(session._finish)
-            session.writer = GroupCommit(connections, schema, settings.patience_s)
+            session.writer = GroupCommit(connections, schema, server, settings.patience_s)
             rows = LeaseRows(schema, server, settings.lease_s)
             leases.open(connections, rows)
             session.keeper = LeaseKeeper(connections, rows, leases, settings.poll_s)

@@ -4,10 +4,11 @@
 --   0 written, 1 the request is recorded, 2 the lease is not held, 3 the thread is gone or another, 4 the head is elsewhere (detail:
 --   where), 5 an approval is not pending (detail: the decision's index), 6 the checkpoint to go on from is not stored,
 --   9 a tombstone went away at this moment: the same write goes through when it is tried again.
+-- in_server: who writes. An epoch alone would not do: one that was granted and never written with may be granted once more after a crash.
 -- in_fenced: whether leases are asked for (a copy needs none, and is undone where its last checkpoint is refused); NULL: nothing is
 -- done.
 CREATE FUNCTION clew.append_1(
-    in_fenced boolean,
+    in_fenced boolean, in_server text,
     g_tenant text[], g_thread_id text[], g_uid text[], g_epoch bigint[], g_expected integer[], g_first integer[], g_head integer[],
     g_status smallint[], g_run_version integer[], g_attempt integer[], g_created_at_ms bigint[], g_updated_at_ms bigint[],
     g_app bytea[], g_user_id bytea[], g_name bytea[], g_metadata bytea[], g_revision integer[],
@@ -76,7 +77,7 @@ BEGIN
                 SELECT FROM unnest(r_group, r_hash) AS r (i, hash)
                 JOIN clew.requests q ON q.tenant = g.tenant AND q.thread_id = g.thread_id AND q.request_hash = r.hash
                 WHERE r.i = g.i) THEN 1
-            WHEN in_fenced AND NOT (l.epoch = g.epoch AND l.server IS NOT NULL AND l.expires_at > clock_timestamp()) IS TRUE THEN 2
+            WHEN in_fenced AND NOT (l.epoch = g.epoch AND l.server = in_server AND l.expires_at > clock_timestamp()) IS TRUE THEN 2
             WHEN t.uid IS NULL AND (g.expected <> 0 OR t.epoch > g.epoch) THEN 3
             WHEN t.tenant IS NULL THEN 9
             WHEN t.uid <> g.uid THEN 3
