@@ -106,7 +106,7 @@ class Storage:
         """
         while self._setting_up is not None:
             await asyncio.wait({self._setting_up})
-        if self._opening is not None:
+        if self._opening is not None or self.backend.shared:
             await self.open()
             return
         self._setting_up = asyncio.get_running_loop().create_task(set_up(self.backend.url, timeout_s=timeout))

@@ -29,6 +29,7 @@ class ServedProcess:
         self._folder = folder
         self._storage = storage or f"sqlite://{self.database}"
         self._starts = 0
+        self.name = "socket"
         self._environment = environment
         self._child: asyncio.subprocess.Process | None = None
         self._client: clew.Client | None = None
@@ -44,7 +45,7 @@ class ServedProcess:
         }
         # A socket of its own each time: gRPC shares what it knows of a dead one between channels.
         self._starts += 1
-        socket = self._folder / f"socket-{self._starts}"
+        socket = self._folder / f"{self.name}-{self._starts}"
         with (self._folder / "errors").open("ab") as errors:
             self._child = await asyncio.create_subprocess_exec(
                 *(str(CLEW), "serve", "tests.faults.served:agent", "--json"),

@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("clew_server.cli.chat:chat", "Talk with an app."),
     "threads": ("clew_server.cli.threads:threads", "Look at threads, and change them."),
     "approvals": ("clew_server.cli.approvals:approvals", "The inbox of what waits for people, across threads."),
+    "migrate": ("clew_server.cli.migrate:migrate", "Bring a database's format up to date."),
     "apps": ("clew_server.cli.apps:apps", "List the apps that a server runs."),
 }
 

@@ -7,13 +7,11 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-
-    from clew import ClewError
 
 # A pipe has no width: a row stays on one line, whatever reads it.
 _PIPE_WIDTH = 10_000
@@ -129,7 +127,26 @@ def plain(value: Any) -> Any:
     return value
 
 
-def print_error(error: ClewError, *, as_json: bool = False) -> None:
+class Told(Protocol):
+    """An error with a code, of the client or of the engine."""
+
+    @property
+    def code(self) -> str:
+        """What kind of error it is."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """What went wrong and what to do next."""
+        ...
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """What it is about."""
+        ...
+
+
+def print_error(error: Told, *, as_json: bool = False) -> None:
     """What went wrong and what to do next, on stderr."""
     if as_json:
         body = {"code": error.code, "message": error.message, "metadata": dict(error.metadata)}
