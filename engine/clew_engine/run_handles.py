@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from clew_engine import commands, reads
+from clew_engine import commands
 from clew_engine.answers import Decisions, decisions_of
 from clew_engine.approvals import Decision
 from clew_engine.blocking import blocking_iterator
 from clew_engine.edit_handles import EditHandle
-from clew_engine.errors import AppMismatchError, ResumeInvalidError, ThreadInterruptedError
+from clew_engine.errors import AppMismatchError
 from clew_engine.options import Limits, Mutation, OnBusy, RunArguments
 from clew_engine.program import Program
 from clew_engine.state import encoded_value
-from clew_engine.streams import EventStream, late_stream
+from clew_engine.streams import EventStream
 from clew_storage import ThreadKey
 
 if TYPE_CHECKING:
@@ -124,25 +124,14 @@ class RunHandle(EditHandle):
         if named:
             return self._decide(map(decide, named), options, options.get("expected_version"))
 
-        async def opened() -> EventStream:
-            waiting, read_at = await self._waiting()
-            version = options.get("expected_version")
-            return self._decide(map(decide, waiting), options, read_at if version is None else version)
-
-        return late_stream(opened)
-
-    async def _waiting(self) -> tuple[list[str], int]:
-        """What waits for an answer, and the version that it was read at. Raises what deciding nothing would be refused with."""
-        async with self.storage.calling(self.key):
-            head = await self.storage.backend.threads.get_head(self.key)
-            if head is not None and head.pending:
-                return [record.id for record in head.pending], head.thread.head_version
-            if head is not None:
-                view = await reads.get_thread(self.storage, self.key)
-                if view.run_state is reads.RunState.INTERRUPTED:
-                    raise ThreadInterruptedError(self.id, view.run_id)
-        raise ResumeInvalidError(
-            f"nothing waits for an answer on thread {self.id!r}; its history says what it did", thread_id=self.id
+        body = f"all {decide('')!r}"
+        return commands.decide_all(
+            self.storage,
+            self.key,
+            self._programs,
+            decide,
+            mutation=_mutation(options, options.get("expected_version"), body),
+            options=self._run_options(options),
         )
 
 

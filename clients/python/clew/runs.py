@@ -9,9 +9,10 @@ from clew.attempts import Attempt, Request, Rpc, Watch
 from clew.blocking import blocking, iterating
 from clew.connection import Connection
 from clew.decisions import Decision, Decisions, decisions_of
+from clew.errors import ClewError, RequestIdReusedError
 from clew.json_text import encode_json
 from clew.options import new_request_id
-from clew.pending import pending_ids
+from clew.pending import decided_before, is_recorded, pending_ids
 from clew.records import Checkpoint, checkpoint_of
 from clew.requests import Frame, RunArguments, decide_request, frame_of
 from clew.streams import EventStream
@@ -134,9 +135,33 @@ class Runs:
         frame = self._frame(**options)
 
         async def request(to: Connection) -> pb.DecideRequest:
-            ids, version = await pending_ids(to, self.id)
-            return decide_request(frame, decisions_of(map(decide, ids)), version)
+            named = bool(options.get("request_id"))
+            try:
+                ids, version = await pending_ids(to, self.id)
+            except ClewError:
+                known = await self._recorded(to, frame, decide) if named else None
+                if known is None:
+                    raise
+                return known
+            # Read after what waits: what the same request decided meanwhile is seen here, or is just this.
+            known = await self._recorded(to, frame, decide) if named else None
+            return known or decide_request(frame, decisions_of(map(decide, ids)), version)
 
         if approval_ids:
             return self._attempt("Decide", decide_request(frame, decisions_of(map(decide, approval_ids))), frame)
         return self._attempt("Decide", request, frame)
+
+    async def _recorded(
+        self, to: Connection, frame: Frame, decide: Callable[[str], Decision]
+    ) -> pb.DecideRequest | None:
+        """The same request as it was sent before. A request says what it decides, and that waits no longer when it comes again."""
+        reused: RequestIdReusedError | None = None
+        async for ids, version in decided_before(to, self.id):
+            request = decide_request(frame, decisions_of(map(decide, ids)), version)
+            try:
+                return request if await is_recorded(to, request) else None
+            except RequestIdReusedError as error:
+                reused = error
+        if reused is not None:
+            raise reused
+        return None

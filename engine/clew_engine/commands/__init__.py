@@ -3,6 +3,7 @@
 from clew_engine.commands.cancel import cancel
 from clew_engine.commands.copy import copy
 from clew_engine.commands.decide import decide, resume
+from clew_engine.commands.decide_all import decide_all
 from clew_engine.commands.delete import delete
 from clew_engine.commands.messages import append_messages, delete_message, update_message
 from clew_engine.commands.retry import retry
@@ -17,6 +18,7 @@ __all__ = [
     "clear_state",
     "copy",
     "decide",
+    "decide_all",
     "delete",
     "delete_message",
     "resume",
