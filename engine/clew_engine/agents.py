@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from clew_engine.agent_program import AgentProgram
 from clew_engine.apps import AppInfo
+from clew_engine.argument_checks import checked
 from clew_engine.blocking import blocking
 from clew_engine.errors import ArgumentInvalidError, ThreadSuspendedError
 from clew_engine.ids import check_id
@@ -112,6 +113,7 @@ class Agent:
             state_schema=schema,
         )
 
+    @checked
     def thread(
         self,
         thread_id: str,

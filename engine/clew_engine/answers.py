@@ -18,8 +18,18 @@ def decisions_of(decisions: Decisions) -> tuple[Decision, ...]:
     these), `{"reject": "why"}`, `{"value": …}`, `{"run_again": True}`, `{"result": …}`, `{"fail": "why"}`.
     """
     if not isinstance(decisions, Mapping):
-        return tuple(decisions)
+        return _made(decisions)
     return tuple(_decision(approval_id, answer) for approval_id, answer in decisions.items())
+
+
+def _made(decisions: Any) -> tuple[Decision, ...]:
+    listed = isinstance(decisions, Iterable) and not isinstance(decisions, str | bytes)
+    given: tuple[Any, ...] = tuple(decisions) if listed else (decisions,)
+    for each in given:
+        if not isinstance(each, Decision):
+            kind = type(each).__name__
+            raise ArgumentInvalidError("decisions", f"a dict or a list of Decision is due here, not {kind}")
+    return given
 
 
 def _decision(approval_id: str, answer: Any) -> Decision:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clew_engine import cached_values
+from clew_engine.argument_checks import checked
 from clew_engine.blocking import blocking
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.json_text import parse_stored
@@ -21,6 +22,7 @@ class Cache:
         self.storage = storage
         self._tenant = tenant
 
+    @checked
     async def put(self, namespace: str, key: str, value: Any, *, ttl: float | None = None) -> None:
         """Keep a value for `ttl` seconds (None: for ever), in the place of the one that was under the key."""
         name = cached_values.cache_key(self._tenant, namespace, key)
@@ -28,6 +30,7 @@ class Cache:
         async with self.storage.calling(None):
             await cached_values.put_value(self.storage, name, text, ttl_ms=None if ttl is None else _milliseconds(ttl))
 
+    @checked
     async def get(self, namespace: str, key: str, default: Any = None) -> Any:
         """The value, or `default` where there is none or its time is over."""
         name = cached_values.cache_key(self._tenant, namespace, key)
@@ -35,12 +38,14 @@ class Cache:
             found = await cached_values.get_value(self.storage, name)
         return default if found is None else parse_stored(found.value)
 
+    @checked
     async def delete(self, namespace: str, key: str) -> bool:
         """Delete a value; True if there was one."""
         name = cached_values.cache_key(self._tenant, namespace, key)
         async with self.storage.calling(None):
             return await cached_values.delete_value(self.storage, name)
 
+    @checked
     async def keys(self, namespace: str, prefix: str = "", *, limit: int | None = None) -> list[str]:
         """The keys of a namespace that begin with a text, in the order of their code points; with a limit the first ones."""
         if limit is not None and limit < 1:

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack, cast
 
 from clew_engine import commands, reads
+from clew_engine.argument_checks import checked
 from clew_engine.blocking import blocking
 from clew_engine.commands.messages import NewMessage
 from clew_engine.commands.state import StateUpdate
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.handles import Handle
 from clew_engine.json_text import join_object
-from clew_engine.message_input import Input, input_of
-from clew_engine.messages import Message
+from clew_engine.message_input import MESSAGE_KEYS, Input, check_keys, input_of
+from clew_engine.messages import ROLES, Message
 from clew_engine.options import Mutation, WriteArguments
 from clew_engine.paging import check_limit, check_offset
 from clew_engine.state import encode_values, encoded_value
@@ -22,6 +23,7 @@ from clew_engine.state import encode_values, encoded_value
 class EditHandle(Handle):
     """What can be written to a thread that no run writes. Each write is a checkpoint that keeps how the thread stands; options are WriteArguments."""
 
+    @checked
     async def messages(
         self,
         *,
@@ -59,6 +61,7 @@ class EditHandle(Handle):
                 if not token or len(found) == most:
                     return [message.as_dict(reasoning) for message in found[offset:]]
 
+    @checked
     async def update_state(
         self,
         values: Mapping[str, Any] | None = None,
@@ -88,6 +91,7 @@ class EditHandle(Handle):
             )
         return written.as_dict()
 
+    @checked
     async def clear_state(self, **options: Unpack[WriteArguments]) -> dict[str, Any]:
         """Removes every value from the state. Messages stay."""
         force = options.get("force", False)
@@ -101,6 +105,7 @@ class EditHandle(Handle):
             )
         return written.as_dict()
 
+    @checked
     async def append_messages(
         self,
         messages: Sequence[Mapping[str, Any]],
@@ -128,6 +133,7 @@ class EditHandle(Handle):
             )
         return list(ids)
 
+    @checked
     async def update_message(
         self,
         message_id: str,
@@ -137,7 +143,7 @@ class EditHandle(Handle):
         **options: Unpack[WriteArguments],
     ) -> dict[str, Any]:
         """Changes what a message says, or its metadata, in its place. Thoughts and tool calls stay, and so does whose result a result is."""
-        parts = None if content is None else input_of(content)
+        parts = None if content is None else input_of(content, "content")
         known = None if metadata is None else encoded_value(dict(metadata), "metadata_json")
         force = options.get("force", False)
         async with self.storage.calling(self.key):
@@ -153,6 +159,7 @@ class EditHandle(Handle):
             )
         return written.as_dict()
 
+    @checked
     async def delete_message(self, message_id: str, **options: Unpack[WriteArguments]) -> list[str]:
         """Erases a message in every version of the thread, with the results of its tool calls, and gives the ids of what went."""
         force = options.get("force", False)
@@ -177,12 +184,21 @@ class EditHandle(Handle):
 
 
 def _new_message(message: Mapping[str, Any], metadata: Mapping[str, Any] | None, field: str) -> NewMessage:
-    own = message.get("metadata")
+    if not isinstance(message, Mapping):
+        raise ArgumentInvalidError(field, f"a message (a dict) is due here, not {type(message).__name__}")
+    check_keys(message, MESSAGE_KEYS, field)
+    own, name = message.get("metadata"), message.get("id") or ""
+    if not isinstance(name, str):
+        raise ArgumentInvalidError(f"{field}.id", f"text is due here, not {type(name).__name__}")
+    if own is not None and not isinstance(own, Mapping):
+        raise ArgumentInvalidError(f"{field}.metadata", f"a dict is due here, not {type(own).__name__}")
+    if not isinstance(message.get("role"), str):
+        raise ArgumentInvalidError(f"{field}.role", f"{message.get('role')!r} is none of {', '.join(sorted(ROLES))}")
     known = metadata if own is None else own
     return NewMessage(
         role=cast("Any", message.get("role")),
-        content=input_of(message.get("content", ())),
-        id=message.get("id") or "",
+        content=input_of(message.get("content", ()), f"{field}.content"),
+        id=name,
         metadata=None if known is None else encoded_value(dict(known), f"{field}.metadata_json"),
     )
 

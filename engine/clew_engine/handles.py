@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from clew_engine import commands, reads
 from clew_engine.approvals import Approval, view_approval
+from clew_engine.argument_checks import checked
 from clew_engine.blocking import blocking, blocking_iterator
 from clew_engine.commands.update import ThreadUpdate
 from clew_engine.errors import ThreadNotFoundError
@@ -61,12 +62,14 @@ class Handle:
         """The name of what runs on it; empty for a handle that leaves that to the thread."""
         return ""
 
+    @checked
     async def message(self, message_id: str, *, reasoning: bool = False) -> dict[str, Any]:
         """One message."""
         async with self.storage.calling(self.key):
             found, _ = await reads.get_message(self.storage, self.key, message_id)
         return found.as_dict(reasoning)
 
+    @checked
     async def state(self, checkpoint_id: str | None = None) -> dict[str, Any]:
         """The state at the head, or as of a checkpoint. Neither the conversation nor the engine's own values are in it."""
         async with self.storage.calling(self.key):
@@ -74,6 +77,7 @@ class Handle:
         view = StateView(values, (), {})
         return {name: view[name] for name in values}
 
+    @checked
     async def history(self, limit: int | None = 20) -> list[dict[str, Any]]:
         """The newest checkpoints of the present line, newest first; with None all of them."""
         check_limit(limit)
@@ -89,6 +93,7 @@ class Handle:
                     break
         return found
 
+    @checked
     async def checkpoint(self, checkpoint_id: str) -> dict[str, Any]:
         """One checkpoint, on the present line or left behind by a rewind."""
         async with self.storage.calling(self.key):
@@ -108,6 +113,7 @@ class Handle:
         async with self.storage.calling(self.key):
             return info_of(await reads.get_thread(self.storage, self.key))
 
+    @checked
     def watch(self, after_version: int = 0, *, run_id: str = "", follow: bool = False) -> EventStream:
         """Streams what is in the log after a version, then what happens.
 
@@ -116,6 +122,7 @@ class Handle:
         """
         return watch_stream(self.storage, self.key, after_version=after_version, run_id=run_id, follow=follow)
 
+    @checked
     async def cancel(
         self,
         run_id: str = "",
@@ -135,6 +142,7 @@ class Handle:
             )
         return written.as_dict()
 
+    @checked
     async def rewind(
         self,
         checkpoint_id: str,
@@ -153,6 +161,7 @@ class Handle:
             )
         return written.as_dict()
 
+    @checked
     async def copy(
         self,
         target_id: str,
@@ -168,6 +177,7 @@ class Handle:
             await commands.copy(self.storage, self.key, target, checkpoint_id or "", self._programs, mutation=mutation)
         return self._on(target)
 
+    @checked
     async def update(
         self,
         *,
@@ -191,6 +201,7 @@ class Handle:
             await commands.update(self.storage, self.key, change, mutation=_mutation(request_id, None, repr(change)))
             return info_of(await reads.get_thread(self.storage, self.key))
 
+    @checked
     async def delete(self, *, expected_version: int | None = None, request_id: str | None = None) -> bool:
         """Deletes the thread for good; True if it existed."""
         async with self.storage.calling(self.key):

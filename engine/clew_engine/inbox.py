@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clew_engine import reads
 from clew_engine.approvals import Approval
+from clew_engine.argument_checks import checked
 from clew_engine.blocking import blocking
 from clew_engine.field_rules import word_of
 from clew_engine.ids import check_id
@@ -26,6 +27,7 @@ class Approvals:
         self.storage = storage
         self._tenant = tenant
 
+    @checked
     async def list(
         self,
         limit: int | None = None,
@@ -58,6 +60,7 @@ class Approvals:
                     break
         return found
 
+    @checked
     async def get(self, approval_id: str) -> Approval:
         """One approval, whether it waits or how it ended. Raises ApprovalNotFoundError, also where its thread was deleted."""
         check_id(approval_id, "approval_id")

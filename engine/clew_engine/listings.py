@@ -6,6 +6,7 @@ import builtins
 from typing import TYPE_CHECKING, Literal
 
 from clew_engine import reads
+from clew_engine.argument_checks import checked
 from clew_engine.blocking import blocking
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.field_rules import word_of
@@ -26,6 +27,7 @@ class Threads:
         self.storage = storage
         self._tenant = tenant
 
+    @checked
     async def list(
         self,
         limit: int | None = 20,

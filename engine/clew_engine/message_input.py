@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from clew_engine.errors import ArgumentInvalidError
+from clew_engine.message_parts import IN_MESSAGES
 from clew_engine.messages import (
     MEDIA_KINDS,
     DataPart,
@@ -21,27 +22,60 @@ from clew_engine.state import encoded_value
 
 Input = str | Part | Iterable[Part | Mapping[str, Any]]
 
+# What a part of each type may have: what is read here, and what `messages` shows beside it.
+_MEDIA_KEYS = frozenset({"mime_type", "data", "uri", "file_id", "name"})
+_PART_KEYS = {
+    "text": frozenset({"text"}),
+    "data": frozenset({"data"}),
+    **dict.fromkeys(MEDIA_KINDS, _MEDIA_KEYS),
+    "tool_call": frozenset({"id", "name", "args"}),
+    "tool_result": frozenset({"tool_call_id", "name", "content", "is_error", "outcome", "structured"}),
+}
+_ANY_PART = frozenset({"type", "part_id", "provider"})
+# What a message may have: what is read of a new one, and what `messages` shows beside it.
+MESSAGE_KEYS = frozenset({"id", "role", "content", "metadata"}) | {
+    "created_at_ms",
+    "position",
+    "version",
+    "model",
+    "usage",
+    "finish_reason",
+    "provider",
+}
 
-def input_of(message: Input) -> tuple[Part, ...]:
+
+def input_of(message: Input, field: str = "input") -> tuple[Part, ...]:
     """The parts. Raises ArgumentInvalidError, or StateInvalidError for data that is no JSON."""
     if isinstance(message, Iterable) and not isinstance(message, str | bytes | Mapping):
         message = [_part(part, f"content.parts[{index}]") for index, part in enumerate(message)]
     try:
         return content_of(message)  # type: ignore[arg-type]  # what it refuses is refused here
     except ValueError as error:
-        raise ArgumentInvalidError("input", str(error)) from None
+        raise ArgumentInvalidError(field, str(error)) from None
+
+
+def check_keys(given: Mapping[str, Any], known: frozenset[str], field: str) -> None:
+    """Raises ArgumentInvalidError, naming them, for keys that nothing would be done with."""
+    others = [key for key in given if key not in known]
+    if others:
+        names = ", ".join(map(repr, others))
+        raise ArgumentInvalidError(field, f"there is no {names[:200]} here; there may be {', '.join(sorted(known))}")
 
 
 def _part(part: Any, field: str) -> Any:
-    if not isinstance(part, Mapping):
+    if type(part) in IN_MESSAGES:
         return part
+    if not isinstance(part, Mapping):
+        raise ArgumentInvalidError(field, f"a part (a dict) is due here, not {type(part).__name__}")
     kind = part.get("type")
+    if isinstance(kind, str) and kind in _PART_KEYS:
+        check_keys(part, _PART_KEYS[kind] | _ANY_PART, field)
     try:
         if kind == "text":
             return TextPart(part["text"], part_id=part.get("part_id"))
         if kind == "data":
             return DataPart(encoded_value(part["data"], f"{field}.data_json"), part_id=part.get("part_id"))
-        if kind in MEDIA_KINDS:
+        if isinstance(kind, str) and kind in MEDIA_KINDS:
             return _media(kind, part)
         if kind == "tool_call":
             args = part.get("args", {})

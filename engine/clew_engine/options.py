@@ -48,7 +48,13 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("steps", "tokens", "seconds", "tool_seconds"):
             value = getattr(self, name)
-            if value is not None and not value > 0:
+            if value is None:
+                continue
+            whole = name in ("steps", "tokens")
+            if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+                due = "a whole number" if whole else "a number of seconds"
+                raise ArgumentInvalidError(f"limits.{name}", f"{due} is due here, not {value!r}"[:200])
+            if not value > 0:
                 raise ArgumentInvalidError(f"limits.{name}", "a limit is larger than 0, or absent for none")
 
     def narrowed(self, other: Limits | None) -> Limits:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from clew_engine import commands
 from clew_engine.answers import Decisions, decisions_of
 from clew_engine.approvals import Decision
+from clew_engine.argument_checks import checked
 from clew_engine.blocking import blocking_iterator
 from clew_engine.edit_handles import EditHandle
 from clew_engine.errors import AppMismatchError
@@ -44,6 +45,7 @@ class RunHandle(EditHandle):
         """The name of what runs on it."""
         return self.program.name
 
+    @checked
     def stream_decide(self, decisions: Decisions, /, **options: Unpack[RunArguments]) -> EventStream:
         """Decides approvals, all or none, and streams what follows.
 
@@ -52,16 +54,19 @@ class RunHandle(EditHandle):
         """
         return self._decide(decisions_of(decisions), options, options.get("expected_version"))
 
+    @checked
     def stream_approve(
         self, *approval_ids: str, arguments: dict[str, Any] | None = None, **options: Unpack[RunArguments]
     ) -> EventStream:
         """Approves tool calls, or without ids all that the thread waits for, and streams what follows. One may be given other `arguments`."""
         return self._decide_each(approval_ids, lambda each: Decision.approve(each, arguments), options)
 
+    @checked
     def stream_reject(self, reason: str = "", /, *approval_ids: str, **options: Unpack[RunArguments]) -> EventStream:
         """Rejects tool calls and pauses, or without ids all that the thread waits for, and streams what follows. The model reads the reason."""
         return self._decide_each(approval_ids, lambda each: Decision.reject(each, reason), options)
 
+    @checked
     def stream_resume(self, value: Any, /, **options: Unpack[RunArguments]) -> EventStream:
         """Answers the one pause that the thread waits with, and streams what follows."""
         text = encoded_value(value, "value_json").decode()
@@ -74,6 +79,7 @@ class RunHandle(EditHandle):
             options=self._run_options(options),
         )
 
+    @checked
     def stream_retry(self, **options: Unpack[RunArguments]) -> EventStream:
         """Continues a failed, cancelled or interrupted run where it stopped, and streams what follows. Finished tool calls are not run again."""
         return commands.retry(

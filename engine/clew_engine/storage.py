@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Self, TypeVar
 
 from clew_engine.approval_feed import ApprovalFeed
+from clew_engine.argument_checks import checked
 from clew_engine.arrivals import Arrivals
 from clew_engine.blocking import blocking
 from clew_engine.cache import Cache
@@ -84,6 +85,7 @@ class Storage:
         self._sweeper: asyncio.Task[None] | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
 
+    @checked
     def thread(
         self,
         thread_id: str,
@@ -97,6 +99,7 @@ class Storage:
         key = ThreadKey(tenant, check_id(thread_id, "thread_id"))
         return StoredThread(self, key, actor=actor or "", on_busy=on_busy, busy_timeout=busy_timeout)
 
+    @checked
     async def setup(self, *, timeout: float = 10.0) -> None:  # noqa: ASYNC109 - it bounds the wait for others, not the work
         """Make the database where there is none, and run the migrations that it has not had; any number of processes may do so at a time.
 

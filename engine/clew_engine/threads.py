@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clew_engine import commands
+from clew_engine.argument_checks import checked
 from clew_engine.blocking import blocking, blocking_iterator
 from clew_engine.json_text import join_object
 from clew_engine.message_input import Input, input_of
@@ -18,6 +19,7 @@ from clew_engine.streams import EventStream, replying
 class Thread(RunHandle):
     """A conversation with an agent: what a handle does, and the turns that its user begins."""
 
+    @checked
     def stream(
         self,
         message: Input,

@@ -20,8 +20,8 @@ async def test_a_message_that_is_none_is_refused_by_name(message: Any) -> None:
 @pytest.mark.parametrize(
     ("limits", "field"),
     [
-        ("no", "options.limits"),
-        ({"steps": 1}, "options.limits"),
+        ("no", "limits"),
+        ({"steps": 1}, "limits"),
         (Limits(steps="no"), "options.limits.max_steps"),  # type: ignore[arg-type]
         (Limits(tokens=1 << 70), "options.limits.max_tokens"),
     ],

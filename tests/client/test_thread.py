@@ -90,7 +90,7 @@ async def test_send_takes_parts_and_a_workflow_a_dict(server: ScriptedServer, th
     ("call", "error", "field"),
     [
         (lambda thread: thread.stream("hi", on_busy="panic"), ArgumentInvalidError, "options.on_busy"),
-        (lambda thread: thread.stream("hi", busy_timeout=float("nan")), ArgumentInvalidError, "options.busy_timeout"),
+        (lambda thread: thread.stream("hi", busy_timeout=float("nan")), ArgumentInvalidError, "busy_timeout"),
         (lambda thread: thread.stream("hi", value=float("nan")), StateInvalidError, "state_json"),
         (lambda thread: thread.stream_decide({"a": {"perhaps": 1}}), ArgumentInvalidError, "decisions"),
         (lambda thread: thread.stream_decide({"a": {"approve": False}}), ArgumentInvalidError, "decisions"),

@@ -500,3 +500,27 @@ async def test_a_message_of_another_thread_is_not_touched(here: World) -> None:
     await thread.delete_message("m1.0")
     assert (await texts(other))[0] == "yours"
     assert (await reads.get_message(here.storage, ThreadKey("", "u"), "m1.0"))[0].text == "yours"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": "x", "metdata": {"a": 1}},
+        {"role": "user", "content": [{"type": "text", "text": "x", "metdata": 1}]},
+    ],
+)
+async def test_a_key_that_nothing_reads_is_refused_by_its_name(world: World, message: dict[str, Any]) -> None:
+    thread = await world.thread()
+    with refused("argument_invalid") as raised:
+        await thread.append_messages([message])
+    assert "'metdata'" in str(raised.value)
+    assert (await thread.history()) == []
+
+
+async def test_what_messages_show_can_be_added_elsewhere(world: World) -> None:
+    world.agent("ok")
+    thread, other = await world.thread(), await world.thread("other")
+    await thread.send("hello")
+    said = [{**message, "id": ""} for message in await thread.messages()]
+    await other.append_messages(said)
+    assert [message["content"] for message in await other.messages()] == [message["content"] for message in said]

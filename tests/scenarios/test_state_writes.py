@@ -312,3 +312,11 @@ async def test_a_write_of_a_thread_with_an_open_call_keeps_the_call(world: World
     await thread.update_state({"a": 1})
     turn = await thread.retry()
     assert (turn.text, calls) == ("ok", [1, 1])
+
+
+async def test_keys_to_remove_are_a_list_and_no_text(world: World) -> None:
+    thread = await world.thread()
+    await thread.update_state({"a": 1, "b": 2})
+    with refused("argument_invalid", field="remove_keys"):
+        await thread.update_state(remove_keys="ab")
+    assert await thread.state() == {"a": 1, "b": 2}

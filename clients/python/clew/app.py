@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from clew.argument_checks import checked
 from clew.attempts import Attempt
 from clew.blocking import blocking, iterating
 from clew.options import Limits
@@ -18,10 +19,12 @@ from clew.thread import Thread
 class AppHandle(SnapshotVerbs):
     """An app by its name. It runs on threads, or without one: then nothing is stored, and leaving the stream cancels the run."""
 
+    @checked
     def thread(self, thread_id: str, actor: str | None = None) -> Thread:
         """A handle on a thread of this app. `actor` is on whose behalf it is used."""
         return Thread(self._client, thread_id, self.name, actor or "")
 
+    @checked
     def stream(
         self,
         message: Input,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clew.argument_checks import checked
 from clew.blocking import blocking
 from clew.errors import ArgumentInvalidError
 from clew.json_text import decode_json, encode_json
@@ -20,6 +21,7 @@ class Cache:
     def __init__(self, client: Client) -> None:
         self._client = client
 
+    @checked
     async def put(self, namespace: str, key: str, value: Any, *, ttl: float | None = None) -> None:
         """Keep a value for `ttl` seconds (None: for ever), in the place of the one that was under the key."""
         _check(namespace=namespace, key=key)
@@ -29,6 +31,7 @@ class Cache:
         to = self._client.connection()
         await to.ask(to.cache.PutValue, request)
 
+    @checked
     async def get(self, namespace: str, key: str, default: Any = None) -> Any:
         """The value, or `default` where there is none or its time is over."""
         _check(namespace=namespace, key=key)
@@ -36,12 +39,14 @@ class Cache:
         found = await to.ask(to.cache.GetValue, pb.GetValueRequest(namespace=namespace, key=key))
         return decode_json(found.value_json) if found.HasField("value_json") else default
 
+    @checked
     async def delete(self, namespace: str, key: str) -> bool:
         """Delete a value; True if there was one."""
         _check(namespace=namespace, key=key)
         to = self._client.connection()
         return (await to.ask(to.cache.DeleteValue, pb.DeleteValueRequest(namespace=namespace, key=key))).existed
 
+    @checked
     async def keys(self, namespace: str, prefix: str = "", *, limit: int | None = None) -> list[str]:
         """The keys of a namespace that begin with a text, in the order of their code points; with a limit the first ones."""
         _check(namespace=namespace, prefix=prefix)

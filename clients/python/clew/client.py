@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from clew.app import AppHandle
+from clew.argument_checks import checked
 from clew.blocking import BACKGROUND, blocking
 from clew.cache import Cache
 from clew.connection import Connection
@@ -66,14 +67,17 @@ class Client:
     def __repr__(self) -> str:
         return f"Client({self.settings.target!r})"
 
+    @checked
     def app(self, name: str) -> AppHandle:
         """A handle on an agent or workflow."""
         return AppHandle(self, name)
 
+    @checked
     def workflow(self, name: str) -> WorkflowHandle:
         """A handle on a workflow: its threads are run with values and give results with a state."""
         return WorkflowHandle(self, name)
 
+    @checked
     def thread(self, thread_id: str, actor: str | None = None) -> Thread:
         """A handle on a thread, whatever its app is."""
         return Thread(self, thread_id, "", actor or "")

@@ -61,7 +61,10 @@ def decisions_of(decisions: Decisions) -> list[pb.Decision]:
     """
     if isinstance(decisions, Mapping):
         decisions = [_decision(approval_id, choice) for approval_id, choice in decisions.items()]
-    return [_wire(decision) for decision in decisions]
+    given: Any = decisions
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise _no_decision(given)
+    return [_wire(decision) for decision in given]
 
 
 def _decision(approval_id: str, choice: Any) -> Decision:
@@ -76,14 +79,19 @@ def _decision(approval_id: str, choice: Any) -> Decision:
     return Decision(approval_id, name, value)
 
 
-def _wire(decision: Decision) -> pb.Decision:
-    wire = pb.Decision(approval_id=decision.approval_id)
+def _wire(decision: Any) -> pb.Decision:
+    if not isinstance(decision, Decision):
+        raise _no_decision(decision)
+    try:
+        wire = pb.Decision(approval_id=decision.approval_id)
+    except (TypeError, ValueError):
+        raise _unclear(decision.approval_id, decision.choice) from None
     write = _WRITERS.get(decision.choice)
     if write is None:
         raise _unclear(decision.approval_id, decision.choice)
     try:
         write(wire, decision.value)
-    except TypeError:
+    except (TypeError, ValueError):
         raise _unclear(decision.approval_id, decision.value) from None
     return wire
 
@@ -136,8 +144,13 @@ def _only_true(value: Any) -> None:
         raise TypeError
 
 
+def _no_decision(given: Any) -> ArgumentInvalidError:
+    text = f"decisions: a dict or a list of Decision is due here, not {type(given).__name__}"
+    return ArgumentInvalidError(text, metadata={"field": "decisions"})
+
+
 def _unclear(approval_id: str, choice: Any) -> ArgumentInvalidError:
     return ArgumentInvalidError(
         f"decisions: {choice!r} does not say what to do with {approval_id}; give True, False, or one of {', '.join(_WRITERS)}",
-        metadata={"field": "decisions", "approval_id": approval_id},
+        metadata={"field": "decisions", "approval_id": str(approval_id)},
     )

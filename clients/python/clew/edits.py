@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
+from clew.argument_checks import checked
 from clew.blocking import blocking
 from clew.errors import ArgumentInvalidError
 from clew.json_text import encode_object
-from clew.messages import Message, content_of, message_of
+from clew.messages import MESSAGE_KEYS, Message, check_keys, content_of, message_of
 from clew.options import duration_of, new_request_id
 from clew.records import Checkpoint, checkpoint_of
 from clew.requests import WriteArguments
@@ -26,6 +27,7 @@ Content = str | Sequence[Mapping[str, Any]]
 class Edits(Runs):
     """What can be written to a thread that no run writes. Each write is a checkpoint that keeps how the thread stands; options are WriteArguments."""
 
+    @checked
     async def messages(
         self,
         *,
@@ -62,6 +64,7 @@ class Edits(Runs):
             if not page.next_page_token or len(found) == most:
                 return found[offset:]
 
+    @checked
     async def update_state(
         self,
         values: Mapping[str, Any] | None = None,
@@ -90,6 +93,7 @@ class Edits(Runs):
         to = self._client.connection()
         return checkpoint_of((await to.ask(to.threads.UpdateState, request, timeout)).checkpoint)
 
+    @checked
     async def clear_state(self, **options: Unpack[WriteArguments]) -> Checkpoint:
         """Removes every value from the state. Messages stay."""
         request = pb.ClearStateRequest(thread_id=self.id)
@@ -97,6 +101,7 @@ class Edits(Runs):
         to = self._client.connection()
         return checkpoint_of((await to.ask(to.threads.ClearState, request, timeout)).checkpoint)
 
+    @checked
     async def append_messages(
         self,
         messages: Sequence[NewMessage],
@@ -117,6 +122,7 @@ class Edits(Runs):
         to = self._client.connection()
         return list((await to.ask(to.threads.AppendMessages, request, timeout)).message_ids)
 
+    @checked
     async def update_message(
         self,
         message_id: str,
@@ -135,6 +141,7 @@ class Edits(Runs):
         to = self._client.connection()
         return checkpoint_of((await to.ask(to.threads.UpdateMessage, request, timeout)).checkpoint)
 
+    @checked
     async def delete_message(self, message_id: str, **options: Unpack[WriteArguments]) -> list[str]:
         """Erases a message in every version of the thread, with the results of its tool calls, and gives the ids of what went."""
         request = pb.DeleteMessageRequest(thread_id=self.id, message_id=message_id)
@@ -164,19 +171,35 @@ class Edits(Runs):
 
 
 def _new_message(message: NewMessage, metadata: Mapping[str, Any] | None, field: str) -> message_pb2.NewMessage:
-    own = message.get("metadata")
+    if not isinstance(message, Mapping):
+        raise _refused(field, "a message (a dict)", message)
+    check_keys(message, MESSAGE_KEYS, field)
+    own, name, role = message.get("metadata"), message.get("id") or "", message.get("role")
+    if not isinstance(name, str):
+        raise _refused(f"{field}.id", "text", name)
+    if own is not None and not isinstance(own, Mapping):
+        raise _refused(f"{field}.metadata", "a dict", own)
+    if role is not None and not isinstance(role, str):
+        raise _refused(f"{field}.role", "a role", role)
     known = metadata if own is None else own
     return message_pb2.NewMessage(
-        id=message.get("id") or "",
-        role=number_of(message_pb2.Role, message.get("role"), f"{field}.role"),
+        id=name,
+        role=number_of(message_pb2.Role, role, f"{field}.role"),
         content=_parts(message.get("content", ()), f"{field}.content"),
         metadata_json="" if known is None else encode_object(dict(known), f"{field}.metadata_json"),
     )
 
 
-def _parts(content: Content, field: str) -> list[message_pb2.Part]:
+def _refused(field: str, due: str, given: Any) -> ArgumentInvalidError:
+    text = f"{field}: {due} is due here, not {type(given).__name__}"
+    return ArgumentInvalidError(text, metadata={"field": field})
+
+
+def _parts(content: Any, field: str) -> list[message_pb2.Part]:
     if isinstance(content, str):
-        return [message_pb2.Part(text=message_pb2.TextPart(text=content))]
+        return content_of([{"type": "text", "text": content}])
     if not content:
         raise ArgumentInvalidError(f"{field}: a message needs some content", metadata={"field": field})
+    if not isinstance(content, Sequence) or isinstance(content, bytes):
+        raise _refused(field, "a text or a list of parts", content)
     return content_of(content)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING
 
+from clew.argument_checks import checked
 from clew.blocking import blocking, iterating
 from clew.inbox_reader import ApprovalEvent, InboxReader, get_approval, list_approvals
 from clew.records import Approval
@@ -23,6 +24,7 @@ class Approvals:
     def __init__(self, client: Client) -> None:
         self._client = client
 
+    @checked
     async def list(
         self,
         limit: int | None = None,
@@ -41,10 +43,12 @@ class Approvals:
         )
         return await list_approvals(self._client.connection(), request, limit)
 
+    @checked
     async def get(self, approval_id: str) -> Approval:
         """One approval, whether it waits or how it ended. Raises ApprovalNotFoundError, also where its thread was deleted."""
         return await get_approval(self._client.connection(), approval_id)
 
+    @checked
     def watch(self, *, thread_id: str = "", app: str = "", user_id: str | int | None = None) -> Stream[ApprovalEvent]:
         """Streams the inbox: all that is pending, a mark, then every change, until the reader leaves. Each is given once, whatever breaks."""
         request = pb.WatchApprovalsRequest(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING, Literal
 
+from clew.argument_checks import checked
 from clew.blocking import blocking
 from clew.records import App, ThreadInfo, app_of, thread_of
 from clew.v1 import app_service_pb2, checkpoint_pb2, thread_service_pb2
@@ -20,6 +21,7 @@ class Threads:
     def __init__(self, client: Client) -> None:
         self._client = client
 
+    @checked
     async def list(
         self,
         limit: int | None = 20,
@@ -66,6 +68,7 @@ class Apps:
     def __init__(self, client: Client) -> None:
         self._client = client
 
+    @checked
     async def list(self) -> builtins.list[App]:
         """All of them, by name."""
         to = self._client.connection()
@@ -78,6 +81,7 @@ class Apps:
             if not page.next_page_token:
                 return found
 
+    @checked
     async def get(self, name: str) -> App:
         """One of them."""
         to = self._client.connection()

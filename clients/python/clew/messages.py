@@ -17,6 +17,26 @@ Message = dict[str, Any]
 Part = dict[str, Any]
 
 _MEDIA = ("image", "audio", "video", "document")
+# What a part of each type may have: what is read here, and what `messages` shows beside it.
+_MEDIA_KEYS = frozenset({"mime_type", "data", "uri", "file_id", "name"})
+_PART_KEYS = {
+    "text": frozenset({"text"}),
+    "data": frozenset({"data"}),
+    **dict.fromkeys(_MEDIA, _MEDIA_KEYS),
+    "tool_call": frozenset({"id", "name", "args"}),
+    "tool_result": frozenset({"tool_call_id", "name", "content", "is_error", "outcome", "structured"}),
+}
+_ANY_PART = frozenset({"type", "part_id", "provider"})
+# What a message may have: what is read of a new one, and what `messages` shows beside it.
+MESSAGE_KEYS = frozenset({"id", "role", "content", "metadata"}) | {
+    "created_at_ms",
+    "position",
+    "version",
+    "model",
+    "usage",
+    "finish_reason",
+    "provider",
+}
 
 
 def message_of(wire: pb.Message) -> Message:
@@ -62,6 +82,15 @@ def parts_of(wire: Sequence[pb.Part]) -> list[Part]:
 def content_of(parts: Sequence[Mapping[str, Any]]) -> list[pb.Part]:
     """The parts of a user's message: dicts of type `text`, `image`, `audio`, `video`, `document` or `data`."""
     return [_wire_part(part, f"content.parts[{index}]") for index, part in enumerate(parts)]
+
+
+def check_keys(given: Mapping[str, Any], known: frozenset[str], field: str) -> None:
+    """Raises ArgumentInvalidError, naming them, for keys that nothing would be done with."""
+    others = [key for key in given if key not in known]
+    if others:
+        names = ", ".join(map(repr, others))
+        text = f"{field}: there is no {names[:200]} here; there may be {', '.join(sorted(known))}"
+        raise ArgumentInvalidError(text, metadata={"field": field})
 
 
 def _part(wire: pb.Part) -> Part | None:
@@ -132,15 +161,20 @@ def _provider(wire: pb.Provider, id_name: str) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def _wire_part(part: Mapping[str, Any], field: str) -> pb.Part:
+def _wire_part(part: Any, field: str) -> pb.Part:
+    if not isinstance(part, Mapping):
+        text = f"{field}: a part (a dict) is due here, not {type(part).__name__}"
+        raise ArgumentInvalidError(text, metadata={"field": field})
     kind = part.get("type")
-    wire = pb.Part(id=part.get("part_id", ""))
+    if isinstance(kind, str) and kind in _PART_KEYS:
+        check_keys(part, _PART_KEYS[kind] | _ANY_PART, field)
     try:
+        wire = pb.Part(id=part.get("part_id", ""))
         if kind == "text":
             wire.text.text = part["text"]
         elif kind == "data":
             wire.data_json = encode_json(part["data"], f"{field}.data_json")
-        elif kind in _MEDIA:
+        elif isinstance(kind, str) and kind in _MEDIA:
             getattr(wire, str(kind)).CopyFrom(_wire_media(part))
         elif kind == "tool_call":
             wire.tool_call.CopyFrom(_wire_call(part, field))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
+from clew.argument_checks import checked
 from clew.attempts import Attempt, Request, Rpc, Watch
 from clew.blocking import blocking, iterating
 from clew.connection import Connection
@@ -31,6 +32,7 @@ class Runs:
         self.app = app
         self.actor = actor
 
+    @checked
     def stream_decide(self, decisions: Decisions, /, **options: Unpack[RunArguments]) -> EventStream:
         """Decides approvals, all or none, and streams what follows.
 
@@ -40,16 +42,19 @@ class Runs:
         frame = self._frame(**options)
         return self._attempt("Decide", decide_request(frame, decisions_of(decisions)), frame)
 
+    @checked
     def stream_approve(
         self, *approval_ids: str, arguments: dict[str, Any] | None = None, **options: Unpack[RunArguments]
     ) -> EventStream:
         """Approves tool calls, or without ids all that the thread waits for, and streams what follows. One may be given other `arguments`."""
         return self._decide_each(approval_ids, lambda each: Decision.approve(each, arguments), options)
 
+    @checked
     def stream_reject(self, reason: str = "", /, *approval_ids: str, **options: Unpack[RunArguments]) -> EventStream:
         """Rejects tool calls and pauses, or without ids all that the thread waits for, and streams what follows. The model reads the reason."""
         return self._decide_each(approval_ids, lambda each: Decision.reject(each, reason), options)
 
+    @checked
     def stream_resume(self, value: Any, /, **options: Unpack[RunArguments]) -> EventStream:
         """Answers the one pause that the thread waits with, and streams what follows."""
         frame = self._frame(**options)
@@ -62,6 +67,7 @@ class Runs:
         )
         return self._attempt("Resume", request, frame)
 
+    @checked
     def stream_retry(self, **options: Unpack[RunArguments]) -> EventStream:
         """Continues a failed, cancelled or interrupted run where it stopped, and streams what follows. Finished tool calls are not run again."""
         frame = self._frame(**options)
@@ -73,6 +79,7 @@ class Runs:
         )
         return self._attempt("Retry", request, frame)
 
+    @checked
     def watch(
         self, after_version: int = 0, *, run_id: str = "", follow: bool = False, timeout: float | None = None
     ) -> EventStream:
@@ -91,6 +98,7 @@ class Runs:
         )
         return EventStream(reader)
 
+    @checked
     async def cancel(
         self,
         run_id: str = "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from clew.argument_checks import checked
 from clew.attempts import Attempt
 from clew.blocking import iterating
 from clew.decisions import Decisions, decisions_of
@@ -28,6 +29,7 @@ class SnapshotVerbs:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 
+    @checked
     def stream_resume(
         self, snapshot: bytes, value: Any = ..., /, *, limits: Limits | None = None, timeout: float | None = None
     ) -> EventStream:
@@ -44,6 +46,7 @@ class SnapshotVerbs:
         )
         return EventStream(Attempt(self._client.connection, "Resume", request, timeout=timeout))
 
+    @checked
     def stream_decide(
         self, snapshot: bytes, decisions: Decisions, /, *, limits: Limits | None = None, timeout: float | None = None
     ) -> EventStream:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
+from clew.argument_checks import checked
 from clew.blocking import blocking
 from clew.edits import Edits
 from clew.errors import ArgumentInvalidError
@@ -29,6 +30,7 @@ class Handle(Edits):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.id!r}, app={self.app!r})"
 
+    @checked
     async def message(self, message_id: str, *, reasoning: bool = False) -> Message:
         """One message."""
         to = self._client.connection()
@@ -37,6 +39,7 @@ class Handle(Edits):
         )
         return message_of((await to.ask(to.threads.GetMessage, request)).message)
 
+    @checked
     async def state(self, checkpoint_id: str | None = None) -> dict[str, Any]:
         """The state at the head, or as of a checkpoint. Neither the conversation nor the engine's own values are in it."""
         to = self._client.connection()
@@ -45,6 +48,7 @@ class Handle(Edits):
         state: dict[str, Any] = decode_json(response.state_json, {})
         return state
 
+    @checked
     async def history(self, limit: int | None = 20) -> list[Checkpoint]:
         """The newest checkpoints of the present line, newest first; with None all of them."""
         if limit is not None and limit < 1:
@@ -61,6 +65,7 @@ class Handle(Edits):
                 break
         return found
 
+    @checked
     async def checkpoint(self, checkpoint_id: str) -> Checkpoint:
         """One checkpoint, on the present line or left behind by a rewind."""
         to = self._client.connection()
@@ -72,6 +77,7 @@ class Handle(Edits):
         request = approval_service_pb2.ListApprovalsRequest(thread_id=self.id)
         return await list_approvals(self._client.connection(), request, None)
 
+    @checked
     async def rewind(
         self,
         checkpoint_id: str,
@@ -96,6 +102,7 @@ class Handle(Edits):
         timeout = to.settings.timeout + (_BUSY_S if busy_timeout is None else busy_timeout)
         return checkpoint_of((await to.ask(to.checkpoints.Rewind, request, timeout)).checkpoint)
 
+    @checked
     async def copy(
         self,
         target_id: str,
@@ -116,6 +123,7 @@ class Handle(Edits):
         await to.ask(to.threads.CopyThread, request)
         return type(self)(self._client, target_id, self.app, self.actor)
 
+    @checked
     async def update(
         self,
         *,
@@ -148,6 +156,7 @@ class Handle(Edits):
         request = thread_service_pb2.GetThreadRequest(thread_id=self.id)
         return thread_of((await to.ask(to.threads.GetThread, request)).thread)
 
+    @checked
     async def delete(self, *, expected_version: int | None = None, request_id: str | None = None) -> bool:
         """Deletes the thread for good; True if it existed."""
         request = thread_service_pb2.DeleteThreadRequest(

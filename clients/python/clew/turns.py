@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from clew.argument_checks import checked
 from clew.blocking import blocking, iterating
 from clew.options import Limits, OnBusy
 from clew.replies import replying
@@ -16,6 +17,7 @@ from clew.streams import EventStream
 class Turns(Runs):
     """What is said on a thread. The `stream` form gives events as they happen, the others a Reply when the attempt has ended."""
 
+    @checked
     def stream(
         self,
         message: Input,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack
 
+from clew.argument_checks import checked
 from clew.attempts import Attempt
 from clew.blocking import blocking, iterating
 from clew.options import Limits
@@ -64,6 +65,7 @@ def resulting(
 class WorkflowThread(Handle):
     """One durable run history of a workflow. The verbs that go on with a run end with its Result; their `stream` forms give events."""
 
+    @checked
     def stream(
         self,
         values: Mapping[str, Any] | None = None,
@@ -110,10 +112,12 @@ class WorkflowThread(Handle):
 class WorkflowHandle(SnapshotVerbs):
     """A workflow by its name. It runs on threads, or without one: then nothing is stored, and leaving the stream cancels the run."""
 
+    @checked
     def thread(self, thread_id: str, actor: str | None = None) -> WorkflowThread:
         """A handle on a durable run history of this workflow. `actor` is on whose behalf it is used."""
         return WorkflowThread(self._client, thread_id, self.name, actor or "")
 
+    @checked
     def stream(
         self,
         values: Mapping[str, Any] | None = None,

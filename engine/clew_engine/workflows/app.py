@@ -12,6 +12,7 @@ from typing import Any, Unpack
 from clew_engine import commands
 from clew_engine.answers import Decisions, decisions_of
 from clew_engine.apps import AppInfo
+from clew_engine.argument_checks import checked
 from clew_engine.blocking import blocking, blocking_iterator
 from clew_engine.errors import RunFailedError
 from clew_engine.ids import check_id
@@ -31,6 +32,7 @@ from clew_storage import Status, ThreadKey
 class WorkflowThread(RunHandle):
     """One durable run history of a workflow. The verbs that go on with a run end with its Result; their `stream` forms give events."""
 
+    @checked
     def stream(
         self,
         values: Mapping[str, Any] | None = None,
@@ -125,6 +127,7 @@ class WorkflowApp:
         """The storage that was given, or one of the app's own in memory."""
         return self._storage or Storage("memory://")
 
+    @checked
     def thread(
         self,
         thread_id: str,
@@ -146,12 +149,14 @@ class WorkflowApp:
             limits=limits,
         )
 
+    @checked
     async def run(self, values: Mapping[str, Any] | None = None, /) -> Result:
         """One run with nothing kept. One that pauses or fails has a snapshot (of the Result or the RunFailedError) to go on from."""
         async with self._scratch() as scratch:
             thread = self._thread_in(scratch, ThreadKey("", f"run-{secrets.token_hex(8)}"))
             return await _ended(thread, thread.run(values))
 
+    @checked
     async def resume(self, snapshot: Mapping[str, Any], value: Any = ..., /) -> Result:
         """Goes on with a run from its snapshot: with the answer to the one pause that it waits with, or without a value where it failed.
 
@@ -160,6 +165,7 @@ class WorkflowApp:
         answer = None if value is ... else encoded_value(value, "value_json").decode()
         return await self._resumed(snapshot, answer)
 
+    @checked
     async def decide(self, snapshot: Mapping[str, Any], decisions: Decisions, /) -> Result:
         """Goes on with a run from its snapshot, with decisions on what it waits for, all or none.
 
