@@ -11,7 +11,7 @@ from clew_engine.agent_program import AgentProgram
 from clew_engine.apps import AppInfo
 from clew_engine.argument_checks import checked
 from clew_engine.blocking import blocking
-from clew_engine.errors import ArgumentInvalidError, ThreadSuspendedError
+from clew_engine.errors import ArgumentInvalidError, ThreadNeededError
 from clew_engine.ids import check_id
 from clew_engine.message_input import Input
 from clew_engine.models import Model, ModelSettings, open_model
@@ -136,14 +136,14 @@ class Agent:
         )
 
     async def run(self, text: Input, /, **state: Any) -> Reply:
-        """One answer, with nothing kept. Raises ThreadSuspendedError when a call needs a person: that takes a thread."""
+        """One answer, with nothing kept. Raises ThreadSuspendedError when a call needs a person: an agent waits for one on a thread alone."""
         thread = Thread(self._scratch, ThreadKey("", f"run-{secrets.token_hex(8)}"), self.program)
         try:
             reply = await thread.send(text, **state)
         finally:
             await thread.delete()
         if reply.status is Status.SUSPENDED:
-            raise ThreadSuspendedError(reply.thread_id, tuple(approval.id for approval in reply.approvals))
+            raise ThreadNeededError(self.name, tuple(approval.tool for approval in reply.approvals))
         return reply
 
     run_sync = blocking(run)

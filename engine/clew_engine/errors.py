@@ -120,6 +120,19 @@ class ThreadSuspendedError(ClewError):
         self.approval_ids = approval_ids
 
 
+class ThreadNeededError(ThreadSuspendedError):
+    """A run without a thread needs a person, and has nowhere to wait."""
+
+    def __init__(self, app: str, asks: tuple[str, ...]) -> None:
+        ClewError.__init__(
+            self,
+            f"the run needs an answer ({', '.join(asks)}), which an agent can wait for on a thread alone; nothing was kept: "
+            f"send the message to a thread of {app!r}, and approve or reject there",
+            app=app,
+        )
+        self.approval_ids = ()
+
+
 class ThreadInterruptedError(ClewError):
     """The last run never finished: its process died."""
 

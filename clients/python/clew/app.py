@@ -8,8 +8,10 @@ from typing import Any
 from clew.argument_checks import checked
 from clew.attempts import Attempt
 from clew.blocking import blocking, iterating
+from clew.errors import ThreadSuspendedError
 from clew.options import Limits
-from clew.replies import replying
+from clew.records import Reply
+from clew.replies import named, replying
 from clew.requests import Input, send_request
 from clew.snapshots import SnapshotVerbs
 from clew.streams import EventStream
@@ -40,7 +42,19 @@ class AppHandle(SnapshotVerbs):
         request = send_request(frame, self.name, message, {**(state or {}), **values}, None, None)
         return EventStream(Attempt(self._client.connection, "Send", request, timeout=timeout))
 
-    run = replying(stream, "run", "Runs the app once, without a thread. Takes what `stream` takes.")
+    async def _run(self, message: Input, /, **given: Any) -> Reply:
+        reply = await self.stream(message, **given).reply()
+        if reply.status == "suspended" and not reply.snapshot:
+            raise _thread_needed(self.name, reply)
+        return reply
+
+    run = named(
+        _run,
+        stream,
+        "run",
+        "Runs the app once, without a thread. Takes what `stream` takes. Raises ThreadSuspendedError when an agent needs a person: that takes a thread.",
+        "Reply",
+    )
     resume = replying(SnapshotVerbs.stream_resume, "resume", "Continues a run without a thread from its snapshot.")
     decide = replying(
         SnapshotVerbs.stream_decide, "decide", "Decides approvals of a run without a thread, from its snapshot."
@@ -49,3 +63,12 @@ class AppHandle(SnapshotVerbs):
     run_sync = blocking(run)
     resume_sync = blocking(resume)
     decide_sync = blocking(decide)
+
+
+def _thread_needed(app: str, reply: Reply) -> ThreadSuspendedError:
+    asks = ", ".join(approval.tool for approval in reply.approvals)
+    text = (
+        f"the run needs an answer ({asks}), which an agent can wait for on a thread alone; nothing was kept: "
+        f"send the message to a thread of {app!r}, and approve or reject there"
+    )
+    return ThreadSuspendedError(text, metadata={"app": app})

@@ -119,6 +119,12 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", functools.wraps(verb)(made))
 
 
+def check_limit(limit: int | None) -> None:
+    """Raises ArgumentInvalidError for a limit that leaves nothing to list; None is no limit."""
+    if limit is not None and limit < 1:
+        raise ArgumentInvalidError("limit: at least 1, or None for all", metadata={"field": "limit"})
+
+
 class _Door:
     """The checks of one verb, by place and by name; the first place is its object's."""
 

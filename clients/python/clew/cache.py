@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clew.argument_checks import checked
+from clew.argument_checks import check_limit, checked
 from clew.blocking import blocking
 from clew.errors import ArgumentInvalidError
 from clew.json_text import decode_json, encode_json
@@ -50,8 +50,7 @@ class Cache:
     async def keys(self, namespace: str, prefix: str = "", *, limit: int | None = None) -> list[str]:
         """The keys of a namespace that begin with a text, in the order of their code points; with a limit the first ones."""
         _check(namespace=namespace, prefix=prefix)
-        if limit is not None and limit < 1:
-            raise ArgumentInvalidError("limit: at least 1, or None for all", metadata={"field": "limit"})
+        check_limit(limit)
         to = self._client.connection()
         request = pb.ListKeysRequest(namespace=namespace, prefix=prefix)
         found: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
-from clew.argument_checks import checked
+from clew.argument_checks import check_limit, checked
 from clew.blocking import blocking
 from clew.errors import ArgumentInvalidError
 from clew.json_text import encode_object
@@ -42,8 +42,7 @@ class Edits(Runs):
         With `search` only messages that have all of its words, whatever their case and accents; with a limit at most that many,
         after leaving out `offset`.
         """
-        if limit is not None and limit < 1:
-            raise ArgumentInvalidError("limit: at least 1, or None for all", metadata={"field": "limit"})
+        check_limit(limit)
         if offset < 0:
             text = "offset: not negative; newest_first counts from the end"
             raise ArgumentInvalidError(text, metadata={"field": "offset"})

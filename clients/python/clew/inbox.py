@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING
 
-from clew.argument_checks import checked
+from clew.argument_checks import check_limit, checked
 from clew.blocking import blocking, iterating
 from clew.inbox_reader import ApprovalEvent, InboxReader, get_approval, list_approvals
 from clew.records import Approval
@@ -35,6 +35,7 @@ class Approvals:
         state: str = "",
     ) -> builtins.list[Approval]:
         """Approvals that meet all that is asked, oldest first: pending ones unless another `state` is given."""
+        check_limit(limit)
         request = pb.ListApprovalsRequest(
             thread_id=thread_id,
             app=app,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING, Literal
 
-from clew.argument_checks import checked
+from clew.argument_checks import check_limit, checked
 from clew.blocking import blocking
 from clew.records import App, ThreadInfo, app_of, thread_of
 from clew.v1 import app_service_pb2, checkpoint_pb2, thread_service_pb2
@@ -38,6 +38,7 @@ class Threads:
         `metadata` is a key and the string under it, `query` a part of the id or the name. By `update_time`, threads that change meanwhile may be
         missed or come twice.
         """
+        check_limit(limit)
         key, value = metadata or ("", "")
         request = thread_service_pb2.ListThreadsRequest(
             user_id="" if user_id is None else str(user_id),

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
-from clew.argument_checks import checked
+from clew.argument_checks import check_limit, checked
 from clew.blocking import blocking
 from clew.edits import Edits
-from clew.errors import ArgumentInvalidError
 from clew.inbox_reader import list_approvals
 from clew.json_text import decode_json, encode_object
 from clew.messages import Message, message_of
@@ -51,8 +50,7 @@ class Handle(Edits):
     @checked
     async def history(self, limit: int | None = 20) -> list[Checkpoint]:
         """The newest checkpoints of the present line, newest first; with None all of them."""
-        if limit is not None and limit < 1:
-            raise ArgumentInvalidError("limit: at least 1, or None for all", metadata={"field": "limit"})
+        check_limit(limit)
         to = self._client.connection()
         request = checkpoint_service_pb2.ListCheckpointsRequest(thread_id=self.id)
         found: list[Checkpoint] = []
