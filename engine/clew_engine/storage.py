@@ -17,7 +17,7 @@ from clew_engine.arrivals import Arrivals
 from clew_engine.blocking import blocking
 from clew_engine.cache import Cache
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
-from clew_engine.errors import ArgumentInvalidError, StreamCutError, expect_version
+from clew_engine.errors import ArgumentInvalidError, StorageUnavailableError, StreamCutError, expect_version
 from clew_engine.hub import Hub
 from clew_engine.ids import check_id
 from clew_engine.inbox import Approvals
@@ -77,6 +77,7 @@ class Storage:
         self.arrivals = Arrivals(clock)
         self.programs: dict[str, Program] = {}
         self.draining = False
+        self._closed = False
         self.scratches: set[Storage] = set()
         self.waiting: set[asyncio.Future[Grant]] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -121,7 +122,8 @@ class Storage:
             self._setting_up = None
 
     async def open(self) -> Self:
-        """Open the database now rather than at the first use. Raises StorageUnavailableError with the reason."""
+        """Open the database now rather than at the first use, or again after it was closed. Raises StorageUnavailableError with the reason."""
+        self._closed = False
         while self._setting_up is not None:
             await asyncio.wait({self._setting_up})
         running = asyncio.get_running_loop()
@@ -182,7 +184,11 @@ class Storage:
         self.approval_feed.end("the server is shutting down")
 
     async def aclose(self) -> None:
-        """Stop what runs (it stays as interrupted, for a retry) and let the database go. Harmless when called twice, or before any use."""
+        """Stop what runs (it stays as interrupted, for a retry) and let the database go. Harmless when called twice, or before any use.
+
+        It stays closed: verbs are refused with StorageUnavailableError until `open` (or an `async with`) opens it again.
+        """
+        self._closed = True
         for scratch in tuple(self.scratches):
             await scratch.close()
         if self._sweeper is not None:
@@ -203,6 +209,7 @@ class Storage:
 
     # The client's word for it.
     close = aclose
+    open_sync = blocking(open)  # noqa: A003 - the method is meant
     setup_sync = blocking(setup)
     aclose_sync = blocking(aclose)
 
@@ -215,6 +222,8 @@ class Storage:
     @asynccontextmanager
     async def calling(self, key: ThreadKey | None) -> AsyncGenerator[None, None]:
         """The frame of every call: the database is open, and what it raises is told in the engine's words."""
+        if self._closed:
+            raise StorageUnavailableError("the storage was closed; `open` opens it again, and so does `async with`")
         await self.open()
         try:
             yield

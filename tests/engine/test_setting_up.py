@@ -161,5 +161,6 @@ def test_it_has_blocking_forms(tmp_path: Path) -> None:
     assert storage.approvals.list_sync() == []
     storage.cache.put_sync("n", "k", 1)
     storage.aclose_sync()
+    storage.open_sync()
     assert storage.thread("t").state_sync() == {"a": 1}
     storage.aclose_sync()
