@@ -54,7 +54,7 @@ class Connection:
     ) -> Resp:
         """The answer to a call that has one. Raises the error that a refusal stands for."""
         wait = self.settings.timeout if within is None else within
-        with raising():
+        with raising(self.settings.target):
             return await method(request, timeout=wait, metadata=self.metadata())
 
     def metadata(self) -> tuple[tuple[str, str], ...]:

@@ -43,6 +43,7 @@ class EventReader(ABC):
         self._line: Line[Response] | None = None
         self._leaving: asyncio.Task[None] | None = None
         self._patience: Patience | None = None
+        self._broken = ""
         self._opened = 0
 
     @abstractmethod
@@ -146,8 +147,12 @@ class EventReader(ABC):
         left = self._deadline - time.monotonic()
         if left <= 0:
             self.over = True
-            raise DeadlineExceededError("the call's timeout is over; a run that has started goes on")
+            raise DeadlineExceededError(self._late())
         return left
+
+    def _late(self) -> str:
+        why = f" The last that is known of {self._connect().settings.target}: {self._broken}" if self._broken else ""
+        return f"the call's timeout is over; a run that has started goes on, and a watch of the thread shows it.{why}"
 
     def _take(self, response: Response) -> list[Event]:
         if self._patience is not None:
@@ -164,7 +169,8 @@ class EventReader(ABC):
         self.hang_up()
         error, mendable = _cut(self.position.cursor), True
         if isinstance(broken, grpc.aio.AioRpcError):
-            error, mendable = error_of(broken), is_break(broken)
+            error, mendable = error_of(broken, self._connect().settings.target), is_break(broken)
+        self._broken = error.message
         pause = self._patience.pause() if self._patience and mendable and self.may_rejoin() else None
         if pause is None:
             # The stream is over, and nobody left it: the run goes on, if it does.

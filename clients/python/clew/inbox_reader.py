@@ -91,7 +91,7 @@ class InboxReader:
         error: ClewError = UnavailableError("the inbox broke off, and could not be joined again in time")
         mendable = True
         if isinstance(broken, grpc.aio.AioRpcError):
-            error, mendable = error_of(broken), is_break(broken)
+            error, mendable = error_of(broken, self._connect().settings.target), is_break(broken)
         pause = patience.pause() if mendable else None
         if pause is None:
             raise error from None

@@ -96,7 +96,7 @@ async def is_recorded(connection: Connection, request: pb.DecideRequest) -> bool
         async for _ in call:
             return True
     except grpc.aio.AioRpcError as refused:
-        error = error_of(refused)
+        error = error_of(refused, connection.settings.target)
         if error.code in _NOT_RECORDED:
             return False
         raise error from None

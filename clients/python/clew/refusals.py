@@ -51,15 +51,38 @@ _BREAKS = {
 }
 
 
-def error_of(refused: grpc.aio.AioRpcError) -> ClewError:
-    """The error of a call that ended with a status."""
+# What the transport's own words stand for, where no reason of the server's comes with the status: what happened, and what to do next.
+_REPEAT = "what was asked may have happened: repeat it with the same request id"
+_TLS = "see that the target is right, and that both sides speak TLS (`tls=` of the client) or neither"
+_WORDS: dict[grpc.StatusCode, str] = {
+    grpc.StatusCode.CANCELLED: f"the call to {{target}} was cancelled before it ended; {_REPEAT}",
+    grpc.StatusCode.DEADLINE_EXCEEDED: (
+        "nothing more came from {target} within the call's timeout: it may be busy or stopping, or nobody answers there. A run that has started goes on; "
+        f"{_REPEAT}, or give the call more time. Where nobody answers at all, {_TLS}"
+    ),
+    grpc.StatusCode.UNAVAILABLE: f"no server answers at {{target}}, or the connection broke; {_REPEAT}. Where it stays so, {_TLS}",
+    grpc.StatusCode.UNKNOWN: f"the connection to {{target}} broke in the middle of the call; {_REPEAT}",
+    grpc.StatusCode.INTERNAL: f"the connection to {{target}} broke in the middle of the call; {_REPEAT}",
+    grpc.StatusCode.RESOURCE_EXHAUSTED: "a message to or from {target} is larger than the transport takes, or something on the way has no room for it; send less at once",
+    grpc.StatusCode.UNIMPLEMENTED: "{target} does not know this call: it is a server of an older version, or none of Clew's",
+    grpc.StatusCode.UNAUTHENTICATED: "{target} asks for a credential, or does not accept this one; give the client a `token`",
+    grpc.StatusCode.PERMISSION_DENIED: "{target} does not allow this with the credential that was given",
+}
+
+
+def error_of(refused: grpc.aio.AioRpcError, target: str = "the server") -> ClewError:
+    """The error of a call to a target that ended with a status. What only the transport said of it is in the metadata, under `transport`."""
     info, retry_after = _details(_status_of(refused).details)
     status = refused.code()
     text = refused.details() or status.name
     if info is None:
+        if status is grpc.StatusCode.UNKNOWN and "Deadline Exceeded" in text:
+            status = grpc.StatusCode.DEADLINE_EXCEEDED
         kind = _BY_STATUS.get(status, ClewError)
         known = kind is not ClewError
-        return kind(text, code=None if known else status.name.lower(), retry_after=retry_after)
+        words = _WORDS.get(status, "{target} refused the call with {status}").format(target=target, status=status.name)
+        metadata = {"target": target, "status": status.name, "transport": text}
+        return kind(words, code=None if known else status.name.lower(), metadata=metadata, retry_after=retry_after)
     code = info.reason.lower()
     kind = _BY_CODE.get(code) or _BY_STATUS.get(status, ClewError)
     return kind(text, code=code, metadata=info.metadata, retry_after=retry_after)
@@ -86,12 +109,12 @@ def failure_details(status: status_pb2.Status) -> tuple[dict[str, str], float | 
 
 
 @contextmanager
-def raising() -> Iterator[None]:
+def raising(target: str) -> Iterator[None]:
     """Calls inside raise the client's errors, which stand alone: all that the transport knows and a caller needs is in them."""
     try:
         yield
     except grpc.aio.AioRpcError as refused:
-        raise error_of(refused) from None
+        raise error_of(refused, target) from None
 
 
 def _status_of(refused: grpc.aio.AioRpcError) -> status_pb2.Status:
