@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -22,7 +23,9 @@ from tests.scenarios.over_grpc import OverGrpc
 from tests.scenarios.scripts import rejected
 from tests.scenarios.sights import Turn
 from tests.scenarios.world import ERRORS, Handle, InProcess, Surface, World
+from tests.support.postgres import in_schema
 
+URLS = {"memory": "memory://", "sqlite": "sqlite://{folder}/clew.db"}
 IDS = ("one", "two")
 PLANS = ("", "|fetch", "|guarded", "|fetch guarded", "|guarded guarded|fetch", "|fetch fetch")
 names = st.sampled_from(IDS)
@@ -65,7 +68,8 @@ class Threads(RuleBasedStateMachine):
         super().__init__()
         self._runner = asyncio.Runner()
         self._folder = Path(tempfile.mkdtemp(prefix="clew-machine-"))
-        self._world = World(self.url.format(folder=self._folder), self.surface)
+        url = self.url.format(folder=self._folder, schema=f"machine_{uuid4().hex}")
+        self._world = World(url, self.surface)
         self._model = BreakableModel()
         self._world.agent(model=self._model, tools=[fetch, guarded], approve=["guarded"])
         self._threads: dict[str, Handle] = {name: self._do(self._world.thread(name)) for name in IDS}
@@ -315,8 +319,11 @@ def _heard(message: dict[str, Any]) -> tuple[str, str, str]:
 
 
 @pytest.mark.parametrize("surface", [InProcess, OverGrpc])
-@pytest.mark.parametrize("url", ["memory://", "sqlite://{folder}/clew.db"], ids=["memory", "sqlite"])
-def test_every_backend_and_surface_equals_the_model(url: str, surface: Surface) -> None:
+@pytest.mark.parametrize("backend", ["memory", "sqlite", "postgres"])
+def test_every_backend_and_surface_equals_the_model(
+    backend: str, surface: Surface, request: pytest.FixtureRequest
+) -> None:
+    url = URLS[backend] if backend in URLS else in_schema(request.getfixturevalue("postgres_dsn"), "{schema}")
     machine = type("Machine", (Threads,), {"url": url, "surface": staticmethod(surface)})
     examples = figures.times(20, 500)
     run_state_machine_as_test(
@@ -332,5 +339,5 @@ def test_every_backend_and_surface_equals_the_model(url: str, surface: Surface) 
             suppress_health_check=list(HealthCheck),
         ),
     )
-    what = f"state machine, {url.partition(':')[0]}, {getattr(surface, '__name__', '')}"
+    what = f"state machine, {backend}, {getattr(surface, '__name__', '')}"
     figures.record(figures.Figure(7, what, examples))
