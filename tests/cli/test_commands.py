@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -126,3 +127,32 @@ def test_a_server_that_speaks_tls_is_said_to_be_a_reason(tmp_path: Path) -> None
 
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert "CLEW_CA=FILE" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("set_", "says"),
+    [
+        ({"CLEW_CA": "system", "CLEW_CLIENT_CERT": "c.pem"}, "set CLEW_CLIENT_KEY, too"),
+        ({"CLEW_CA": "system", "CLEW_CLIENT_KEY": "k.pem"}, "set CLEW_CLIENT_CERT, too"),
+        ({"CLEW_CLIENT_CERT": "c.pem", "CLEW_CLIENT_KEY": "k.pem"}, "name the server's authority"),
+    ],
+)
+def test_a_certificate_without_its_key_or_authority_is_said(set_: dict[str, str], says: str) -> None:
+    command = [CLEW, "apps", "--json"]
+    done = subprocess.run(command, env={**os.environ, **set_}, capture_output=True, text=True, timeout=60, check=False)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in json.loads(done.stderr)["error"]["message"]
+
+
+@pytest.mark.parametrize("arguments", [["threads", "show"], ["apps", "--bogus"], ["perhaps"], ["chat", "app"]])
+def test_what_was_not_understood_is_one_line_of_json_for_programs(arguments: list[str]) -> None:
+    done = subprocess.run([CLEW, *arguments, "--json"], capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert json.loads(line)["error"]["code"] == "usage"
+
+
+def test_the_marks_of_tools_are_explained(cli: Cli) -> None:
+    assert "? waits for approval" in cli.run("apps").stderr

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -12,6 +14,9 @@ from typer.core import TyperGroup
 
 # gRPC's own complaints repeat what is said in words here; it reads this when it is imported.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+
+# The base of what Typer raises for a command that it cannot run; it is of Click, which Typer may carry with it.
+_NotUnderstood: Any = typer.BadParameter.__mro__[2]
 
 # Name, where it is (a function, or a Typer of several), and its line in the help.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -72,8 +77,19 @@ def _options(
 
 
 def main() -> None:
-    """The entry of the command `clew`."""
-    app()
+    """The entry of the command `clew`. With --json what was not understood is one line of JSON, as every other error is."""
+    if "--json" not in sys.argv[1:]:
+        app()
+        return
+    try:
+        code = app(standalone_mode=False)
+    except _NotUnderstood as error:
+        body = {"code": "usage", "message": error.format_message(), "metadata": {}}
+        sys.stderr.write(json.dumps({"error": body}, ensure_ascii=False) + "\n")
+        code = error.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        code = 130
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def _loaded(name: str) -> Any:

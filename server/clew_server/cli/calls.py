@@ -56,7 +56,19 @@ def connect(target: str) -> Client:
         except OSError as error:
             raise typer.BadParameter(f"{path} cannot be read: {error.strerror}", param_hint=name) from None
 
-    if not (authority := os.environ.get("CLEW_CA")):
+    own = [name for name in ("CLEW_CLIENT_CERT", "CLEW_CLIENT_KEY") if os.environ.get(name)]
+    authority = os.environ.get("CLEW_CA")
+    if len(own) == 1:
+        (other,) = {"CLEW_CLIENT_CERT", "CLEW_CLIENT_KEY"} - {*own}
+        raise typer.BadParameter(
+            f"a certificate of ours and its key come together: set {other}, too", param_hint=own[0]
+        )
+    if own and not authority:
+        raise typer.BadParameter(
+            "without CLEW_CA nothing is encrypted, and nobody asks for a certificate: name the server's authority, or CLEW_CA=system",
+            param_hint=own[0],
+        )
+    if not authority:
         return Client(target)
     roots = None if authority == "system" else pem("CLEW_CA")
     return Client(target, tls=Tls(roots, pem("CLEW_CLIENT_KEY"), pem("CLEW_CLIENT_CERT")))

@@ -20,7 +20,8 @@ Ctrl-C stops the answer (it is saved), /retry continues it, /help lists the othe
 --thread; without one it gets a new id.
 
 From a pipe each line is a turn, or the answer to an approval: approve, reject WHY, edit JSON, later. Exit code 0: every turn was completed;
-1: one was refused or failed; 3: an approval waits.
+1: one was refused or failed; 3: an approval waits. It has no --json: a program takes the client, and reads `clew threads messages ID --json`
+or `clew threads retry ID --json`.
 
 For example:
 
