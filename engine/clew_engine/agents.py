@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from math import inf
 from typing import Any, Protocol
 
 from clew_engine.agent_program import AgentProgram
@@ -64,6 +65,7 @@ class Agent:
         description: str = "",
         storage: Storage | None = None,
     ) -> None:
+        _check_kinds(hooks=hooks, limits=limits, approval_ttl=approval_ttl, model=model, storage=storage)
         self.name = check_id(name, "agent.name")
         self.model = open_model(model) if isinstance(model, str) else model
         self.instructions = instructions
@@ -151,6 +153,29 @@ class Agent:
     @cached_property
     def _scratch(self) -> Storage:
         return Storage("memory://", tuning=self._storage.tuning if self._storage else None)
+
+
+def _check_kinds(*, hooks: Any, limits: Any, approval_ttl: Any, model: Any, storage: Any) -> None:
+    """Raises ArgumentInvalidError, by the argument's name, for what no agent can be made of."""
+    if isinstance(hooks, str) or not isinstance(hooks, Iterable):
+        raise _not_due("hooks", "a list of hooks", hooks)
+    for hook in hooks:
+        if not (hasattr(hook, "before_step") or hasattr(hook, "after_step")):
+            raise _not_due("hooks", "what has a method before_step or after_step", hook)
+    if limits is not None and not isinstance(limits, Limits):
+        raise _not_due("limits", "a Limits", limits)
+    number = isinstance(approval_ttl, int | float) and not isinstance(approval_ttl, bool)
+    if approval_ttl is not None and not (number and 0 < approval_ttl < inf):
+        raise _not_due("approval_ttl", "a number of seconds over 0, or None for ever,", approval_ttl)
+    if not isinstance(model, str) and not (hasattr(model, "name") and hasattr(model, "stream")):
+        raise _not_due("model", "a Model or a name for open_model", model)
+    if storage is not None and not isinstance(storage, Storage):
+        raise _not_due("storage", "a Storage", storage)
+
+
+def _not_due(name: str, due: str, given: Any) -> ArgumentInvalidError:
+    shown = repr(given) if isinstance(given, int | float | str) else type(given).__name__
+    return ArgumentInvalidError(f"agent.{name}", f"{due} is due here, not {shown[:100]}")
 
 
 def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:

@@ -61,6 +61,8 @@ class Storage:
         clock: Callable[[], int] = _system_clock,
     ) -> None:
         self.tuning = tuning or Tuning(on_busy=OnBusy(on_busy), busy_timeout_s=busy_timeout)
+        if url is not None and not isinstance(url, str) and not hasattr(url, "threads"):
+            raise ArgumentInvalidError("url", f"the URL of a database is due here, not {type(url).__name__}")
         self.backend: Backend = open_storage(url) if url is None or isinstance(url, str) else url
         self.now_ms = clock
         self.hub = Hub(self.tuning.reader_bytes)

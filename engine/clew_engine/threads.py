@@ -8,6 +8,7 @@ from typing import Any
 from clew_engine import commands
 from clew_engine.argument_checks import checked
 from clew_engine.blocking import blocking, blocking_iterator
+from clew_engine.errors import ArgumentInvalidError
 from clew_engine.json_text import join_object
 from clew_engine.message_input import Input, input_of
 from clew_engine.options import Limits, Mutation, NewThread, OnBusy
@@ -42,6 +43,9 @@ class Thread(RunHandle):
         The other options are those of RunArguments.
         """
         parts = input_of(message)
+        twice = [name for name in values if name in (state or {})]
+        if twice:
+            raise ArgumentInvalidError("state", f"{twice[0]!r} is given twice, in `state` and beside it; give it once")
         named = {**(state or {}), **values}
         if user_id is not None:
             named.setdefault("user_id", user_id)

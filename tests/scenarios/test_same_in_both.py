@@ -56,3 +56,10 @@ async def test_a_limit_that_leaves_nothing_to_list_is_refused(
         await LISTS[listed](surface[1], limit)
     error: Any = raised.value
     assert (error.code, error.metadata["field"]) == ("argument_invalid", "limit")
+
+
+async def test_a_state_value_is_given_once(surface: tuple[Any, Any]) -> None:
+    with pytest.raises(ERRORS) as raised:
+        await surface[0].thread("t").send("hello", state={"a": 1}, a=2)
+    error: Any = raised.value
+    assert (error.code, error.metadata["field"]) == ("argument_invalid", "state")

@@ -12,7 +12,7 @@ from clew.errors import ThreadSuspendedError
 from clew.options import Limits
 from clew.records import Reply
 from clew.replies import named, replying
-from clew.requests import Input, send_request
+from clew.requests import Input, merged, send_request
 from clew.snapshots import SnapshotVerbs
 from clew.streams import EventStream
 from clew.thread import Thread
@@ -39,7 +39,7 @@ class AppHandle(SnapshotVerbs):
     ) -> EventStream:
         """Runs the app once, without a thread, and streams what happens. Takes what a thread's `stream` takes, but for what concerns threads."""
         frame = self._frame(limits)
-        request = send_request(frame, self.name, message, {**(state or {}), **values}, None, None)
+        request = send_request(frame, self.name, message, merged(state, values), None, None)
         return EventStream(Attempt(self._client.connection, "Send", request, timeout=timeout))
 
     async def _run(self, message: Input, /, **given: Any) -> Reply:

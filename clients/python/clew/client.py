@@ -15,7 +15,7 @@ from clew.cache import Cache
 from clew.connection import Connection
 from clew.inbox import Approvals
 from clew.listings import Apps, Threads
-from clew.settings import Settings, Tls, Token, default_target
+from clew.settings import Settings, Tls, Token, check_settings, default_target
 from clew.thread import Thread
 from clew.workflow import WorkflowHandle
 
@@ -31,6 +31,7 @@ class Client:
         connect_timeout: Seconds to try for before a server that was never heard is given up.
         rejoin_timeout: Seconds to try for before a stream that broke is given up.
         leave_timeout: Seconds to wait for a run to be cancelled when its stream is left.
+        insecure_token: Send the token without encryption, also beyond this machine, where anyone on the way can read it.
         options: Further channel options of gRPC.
     """
 
@@ -44,10 +45,13 @@ class Client:
         connect_timeout: float = 5.0,
         rejoin_timeout: float = 60.0,
         leave_timeout: float = 15.0,
+        insecure_token: bool = False,
         options: Sequence[tuple[str, Any]] = (),
     ) -> None:
+        where = target or default_target()
+        check_settings(where, token, tls, insecure_token=insecure_token)
         self.settings = Settings(
-            target=target or default_target(),
+            target=where,
             token=token,
             tls=Tls() if tls is True else tls or None,
             timeout=timeout,

@@ -70,6 +70,15 @@ def frame_of(thread_id: str, actor: str, arguments: RunArguments) -> Frame:
     )
 
 
+def merged(state: Mapping[str, Any] | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """State that is given in a dict and by name. Raises ArgumentInvalidError for a key that is given in both."""
+    twice = [name for name in values if name in (state or {})]
+    if twice:
+        text = f"state: {twice[0]!r} is given twice, in `state` and beside it; give it once"
+        raise ArgumentInvalidError(text, metadata={"field": "state"})
+    return {**(state or {}), **values}
+
+
 def send_request(
     frame: Frame,
     app: str,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from clew.errors import ArgumentInvalidError
 
 DEFAULT_TARGET = "localhost:50051"
 TARGET_VARIABLE = "CLEW_TARGET"
@@ -45,3 +48,34 @@ class Settings:
 def default_target() -> str:
     """The target that the environment names, or the server on this machine."""
     return os.environ.get(TARGET_VARIABLE) or DEFAULT_TARGET
+
+
+def check_settings(target: Any, token: Any, tls: Any, *, insecure_token: bool) -> None:
+    """Raises ArgumentInvalidError, by the argument's name, for what no connection can be made with, or no safe one."""
+    if not isinstance(target, str):
+        raise _refused("target", f"HOST:PORT is due here, not {type(target).__name__}")
+    if not isinstance(tls, bool | Tls):
+        raise _refused("tls", f"True, False or a Tls is due here, not {tls!r}")
+    if token is not None and not isinstance(token, str) and not callable(token):
+        raise _refused("token", f"text or a function is due here, not {type(token).__name__}")
+    if token is not None and not tls and not insecure_token and not _is_local(target):
+        raise _refused(
+            "token",
+            f"without encryption anyone on the way to {target} can read it: give `tls=True`, or `insecure_token=True` to send it all the same",
+        )
+
+
+def _is_local(target: str) -> bool:
+    """Whether nothing leaves this machine on the way to the target."""
+    if target.startswith(("unix:", "unix-abstract:")):
+        return True
+    name = target.removeprefix("dns:").lstrip("/")
+    host = name[1:].partition("]")[0] if name.startswith("[") else name.rpartition(":")[0] or name
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _refused(field: str, text: str) -> ArgumentInvalidError:
+    return ArgumentInvalidError(f"{field}: {text}", metadata={"field": field})

@@ -9,7 +9,7 @@ from clew.argument_checks import checked
 from clew.blocking import blocking, iterating
 from clew.options import Limits, OnBusy
 from clew.replies import replying
-from clew.requests import Input, send_request
+from clew.requests import Input, merged, send_request
 from clew.runs import Runs
 from clew.streams import EventStream
 
@@ -48,7 +48,7 @@ class Turns(Runs):
             request_id=request_id,
             timeout=timeout,
         )
-        request = send_request(frame, self.app, message, {**(state or {}), **values}, user_id, metadata)
+        request = send_request(frame, self.app, message, merged(state, values), user_id, metadata)
         return self._attempt("Send", request, frame)
 
     send = replying(stream, "send", "Sends a message and runs its turn. Takes what `stream` takes.")

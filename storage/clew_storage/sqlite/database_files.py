@@ -25,6 +25,8 @@ def check_file(path: Path, *, read_only: bool, allow_network_fs: bool) -> None:
         raise StorageRefused(f"the folder {path.parent} does not exist; make it first")
     if path.is_dir():
         raise StorageRefused(f"{path} is a folder; name a file in it: sqlite://{path / 'clew.db'}")
+    if path.exists() and not path.is_file():
+        raise StorageRefused(f"{path} is no regular file (a device, a socket or a pipe); name a file: sqlite://PATH")
     if not allow_network_fs and (kind := network_file_system(path)):
         raise StorageRefused(
             f"{path} lies on a network file system ({kind}), where locks do not keep a second server out; "
