@@ -83,9 +83,9 @@ endef
 
 $(STAMP): pyproject.toml clients/python/pyproject.toml
 	@$(call need_python)
-	@echo "making the environment in $(VENV) (a minute or two)"
+	@echo "making the environment in $(VENV): a minute or two, the first time alone"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -e clients/python -e '.[$(EXTRAS)]'
+	$(BIN)/pip install -e clients/python -e '.[$(EXTRAS)]'
 	@touch $@
 
 $(VENV)/.real_model: tests/models/real_model.txt $(STAMP)

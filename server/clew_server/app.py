@@ -88,12 +88,16 @@ class Server:
         self._stopping: asyncio.Task[None] | None = None
 
     async def start(self) -> Self:
-        """Open the storage and listen. Raises ServeError, or StorageUnavailableError for a database that cannot be opened."""
+        """Take the address, open the storage and listen. Raises ServeError, or StorageUnavailableError for a database that cannot be opened.
+
+        Where the address is taken no database is made.
+        """
         try:
-            await self.storage.open()
             self.address, self.port = listen(self._server, self.settings)
+            await self.storage.open()
             await self._server.start()
         except BaseException:
+            await self._server.stop(0)
             await self._let_go()
             raise
         self._upkeep = asyncio.create_task(upkeep(self.storage))

@@ -45,18 +45,23 @@ class Settings(BaseSettings):
     """What a server may be told. Times are seconds, sizes bytes."""
 
     # A key that is none must not be told either.
-    model_config = SettingsConfigDict(env_prefix="CLEW_", extra="ignore", frozen=True, hide_input_in_errors=True)
+    model_config = SettingsConfigDict(
+        env_prefix="CLEW_", extra="ignore", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
+    )
     config_file: ClassVar[Path] = Path(CONFIG_FILE)
 
     storage: str | None = None
     """Where threads are kept, as a URL; None is a SQLite file of the user's own."""
     host: str = "127.0.0.1"
+    """The address to listen on."""
     port: Annotated[int, Field(ge=0, le=65535)] = DEFAULT_PORT
     """0 takes any free one."""
     socket: Path | None = None
     """A Unix socket to listen on instead of host and port."""
     tls_cert: Path | None = None
+    """The server's certificate, PEM; with it the server speaks TLS."""
     tls_key: Path | None = None
+    """Its key, PEM."""
     tls_client_ca: Path | None = None
     """With it, only clients with a certificate by this authority are served."""
     insecure_public: bool = False
@@ -64,9 +69,13 @@ class Settings(BaseSettings):
     reflection: bool | None = None
     """None: only where nobody from elsewhere can ask."""
     on_busy: Literal["wait", "reject", "interrupt"] = "wait"
+    """What calls do at a busy thread that do not say it themselves."""
     busy_timeout: Annotated[float, Field(ge=0, le=3600)] = 60.0
+    """How long they wait."""
     state_limit: Annotated[int, Field(gt=0, le=3_670_016)] = 1 << 20
+    """The most that a thread's state may have."""
     heartbeat: Annotated[float, Field(gt=0, le=15)] = 15.0
+    """How often a stream on which nothing happens says that it is there."""
     grace: Annotated[float, Field(ge=0)] = 30.0
     """How long runs may go on after the server was asked to stop."""
     stall: Annotated[float, Field(gt=0)] = 60.0
@@ -77,7 +86,9 @@ class Settings(BaseSettings):
     """Keys that snapshots of runs without a thread are sealed with, each 32 bytes in base64: the first seals, all open. Without one
     snapshots do not outlive the server."""
     log_format: Literal["auto", "json", "console"] = "auto"
+    """Auto: for people on a terminal, JSON otherwise."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """What is less than this is not logged."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

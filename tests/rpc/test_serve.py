@@ -222,6 +222,10 @@ async def test_a_database_in_use_is_refused_by_the_name_of_its_owner(shop: Path)
         _, errors = await process.communicate()
         assert process.returncode == 1
         assert "taken" in errors.decode()
+        process = await clew(shop, "serve", "shop.py", "--storage", "sqlite://new.db", CLEW_PORT=port)
+        await process.communicate()
+        assert process.returncode == 1
+        assert not [name for name in contents(shop) if name.startswith("new.db")]
 
 
 def contents(folder: Path) -> dict[str, bytes]:

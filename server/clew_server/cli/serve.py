@@ -74,6 +74,7 @@ def serve(
     """Serve agents and workflows over gRPC, until SIGTERM or Ctrl-C. A second one stops at once.
 
     Every option is also a setting: in the environment (CLEW_PORT=…), or in clew.toml (port = …). Flags go before the environment before the file.
+    Settings without an option: state_limit, heartbeat, stall, ping_interval. docs/cli.md has all of them.
 
     For example:
 
