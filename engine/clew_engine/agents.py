@@ -65,11 +65,13 @@ class Agent:
         description: str = "",
         storage: Storage | None = None,
     ) -> None:
-        _check_kinds(hooks=hooks, limits=limits, approval_ttl=approval_ttl, model=model, storage=storage)
+        _check_words(name=name, description=description, instructions=instructions, settings=settings)
+        _check_lists(tools=tools, approve=() if isinstance(approve, bool) else approve, hooks=hooks)
+        _check_kinds(limits=limits, approval_ttl=approval_ttl, model=model, storage=storage)
         self.name = check_id(name, "agent.name")
         self.model = open_model(model) if isinstance(model, str) else model
         self.instructions = instructions
-        self.tools = _by_name(as_tool(each) for each in tools)
+        self.tools = _by_name(map(_tool_of, tools))
         self.gated = _gated(self.tools, approve)
         self.hooks = tuple(hooks)
         self.limits = limits or Limits()
@@ -155,13 +157,27 @@ class Agent:
         return Storage("memory://", tuning=self._storage.tuning if self._storage else None)
 
 
-def _check_kinds(*, hooks: Any, limits: Any, approval_ttl: Any, model: Any, storage: Any) -> None:
-    """Raises ArgumentInvalidError, by the argument's name, for what no agent can be made of."""
-    if isinstance(hooks, str) or not isinstance(hooks, Iterable):
-        raise _not_due("hooks", "a list of hooks", hooks)
-    for hook in hooks:
+def _check_words(*, name: Any, description: Any, instructions: Any, settings: Any) -> None:
+    """Raises ArgumentInvalidError, by the argument's name, as the two below do."""
+    for argument, given in (("name", name), ("description", description)):
+        if not isinstance(given, str):
+            raise _not_due(argument, "text", given)
+    if instructions is not None and not isinstance(instructions, str) and not callable(instructions):
+        raise _not_due("instructions", "text or a function", instructions)
+    if settings is not None and not isinstance(settings, ModelSettings):
+        raise _not_due("settings", "a ModelSettings", settings)
+
+
+def _check_lists(**lists: Any) -> None:
+    for argument, given in lists.items():
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise _not_due(argument, "a list", given)
+    for hook in lists["hooks"]:
         if not (hasattr(hook, "before_step") or hasattr(hook, "after_step")):
             raise _not_due("hooks", "what has a method before_step or after_step", hook)
+
+
+def _check_kinds(*, limits: Any, approval_ttl: Any, model: Any, storage: Any) -> None:
     if limits is not None and not isinstance(limits, Limits):
         raise _not_due("limits", "a Limits", limits)
     number = isinstance(approval_ttl, int | float) and not isinstance(approval_ttl, bool)
@@ -176,6 +192,12 @@ def _check_kinds(*, hooks: Any, limits: Any, approval_ttl: Any, model: Any, stor
 def _not_due(name: str, due: str, given: Any) -> ArgumentInvalidError:
     shown = repr(given) if isinstance(given, int | float | str) else type(given).__name__
     return ArgumentInvalidError(f"agent.{name}", f"{due} is due here, not {shown[:100]}")
+
+
+def _tool_of(given: Any) -> Tool:
+    if not isinstance(given, Tool) and not callable(given):
+        raise _not_due("tools", "a tool or a function", given)
+    return as_tool(given)
 
 
 def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:

@@ -167,6 +167,10 @@ class Tuning:
     model_backoff_s: float = 0.5
 
     def __post_init__(self) -> None:
+        for name in ("busy_timeout_s", "state_limit"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise ArgumentInvalidError(name.removesuffix("_s"), f"a number is due here, not {value!r}"[:200])
         if not 0 < self.state_limit <= 3_670_016:
             raise ArgumentInvalidError("state_limit", "the most is 3,670,016 bytes (3.5 MiB)")
         if not 0 <= self.busy_timeout_s <= MAX_BUSY_S:

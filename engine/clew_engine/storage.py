@@ -26,7 +26,7 @@ from clew_engine.leasing import BusyWait
 from clew_engine.listings import Threads
 from clew_engine.lookout import Lookout
 from clew_engine.open_threads import OpenThread
-from clew_engine.options import OnBusy, RunOptions, Tuning
+from clew_engine.options import OnBusy, RunOptions, Tuning, on_busy_of
 from clew_engine.program import Program
 from clew_engine.runs import Run
 from clew_engine.setting_up import set_up
@@ -60,7 +60,7 @@ class Storage:
         tuning: Tuning | None = None,
         clock: Callable[[], int] = _system_clock,
     ) -> None:
-        self.tuning = tuning or Tuning(on_busy=OnBusy(on_busy), busy_timeout_s=busy_timeout)
+        self.tuning = tuning or Tuning(on_busy=on_busy_of(on_busy) or OnBusy.WAIT, busy_timeout_s=busy_timeout)
         if url is not None and not isinstance(url, str) and not hasattr(url, "threads"):
             raise ArgumentInvalidError("url", f"the URL of a database is due here, not {type(url).__name__}")
         self.backend: Backend = open_storage(url) if url is None or isinstance(url, str) else url

@@ -14,6 +14,9 @@ from clew import ArgumentInvalidError, Client
     [
         ({"tls": "yes"}, "tls"),
         ({"target": 5}, "target"),
+        ({"timeout": "x"}, "timeout"),
+        ({"connect_timeout": -1}, "connect_timeout"),
+        ({"rejoin_timeout": None}, "rejoin_timeout"),
         ({"token": 5}, "token"),
         ({"target": "example.org:443", "token": "t"}, "token"),
         ({"target": "dns:///example.org:443", "token": lambda: "t"}, "token"),

@@ -38,6 +38,13 @@ async def test_where_nobody_listens_the_target_is_named(call: Callable[[Client],
     assert "both sides speak TLS" in str(raised.value)
 
 
+async def test_a_timeout_where_nobody_listens_says_so() -> None:
+    async with Client("localhost:1") as client:
+        with pytest.raises(DeadlineExceededError, match="no server answers at localhost:1") as raised:
+            await client.thread("t").send("hi", timeout=0.05)
+        assert "both sides speak TLS" in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("status", "text", "code"),
     [
@@ -73,4 +80,5 @@ async def test_a_send_that_gets_no_answer_in_time_says_so(server: ScriptedServer
     with pytest.raises(DeadlineExceededError) as raised:
         await client.thread("t").send("hi", timeout=1)
     check(raised.value, server.target)
+    assert "it is busy, or stopping" in str(raised.value)
     assert "same request id" in str(raised.value)

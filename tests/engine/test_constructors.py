@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clew_engine import Agent, Storage
+from clew_engine import Agent, Limits, Storage
 from clew_engine.errors import ArgumentInvalidError, StorageUnavailableError
 
 
@@ -20,6 +20,12 @@ from clew_engine.errors import ArgumentInvalidError, StorageUnavailableError
         ({"approval_ttl": -1}, "agent.approval_ttl"),
         ({"approval_ttl": "1"}, "agent.approval_ttl"),
         ({"limits": {}}, "agent.limits"),
+        ({"tools": 5}, "agent.tools"),
+        ({"tools": [5]}, "agent.tools"),
+        ({"approve": 5}, "agent.approve"),
+        ({"instructions": 5}, "agent.instructions"),
+        ({"settings": {}}, "agent.settings"),
+        ({"description": 5}, "agent.description"),
         ({"storage": "sqlite://x.db"}, "agent.storage"),
     ],
 )
@@ -27,6 +33,19 @@ def test_no_agent_is_made_of_it(given: dict[str, Any], field: str) -> None:
     with pytest.raises(ArgumentInvalidError) as raised:
         Agent("app", **given)
     assert raised.value.metadata["field"] == field
+
+
+@pytest.mark.parametrize("given", [{"on_busy": "perhaps"}, {"busy_timeout": "x"}, {"busy_timeout": -1}])
+def test_no_storage_is_made_with_it(given: dict[str, Any]) -> None:
+    with pytest.raises(ArgumentInvalidError):
+        Storage("memory://", **given)
+
+
+@pytest.mark.parametrize("steps", ["a", True, 0])
+def test_no_limit_is_made_of_it(steps: Any) -> None:
+    with pytest.raises(ArgumentInvalidError) as raised:
+        Limits(steps=steps)
+    assert raised.value.metadata["field"] == "limits.steps"
 
 
 def test_no_storage_is_made_of_a_number() -> None:

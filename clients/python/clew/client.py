@@ -15,7 +15,7 @@ from clew.cache import Cache
 from clew.connection import Connection
 from clew.inbox import Approvals
 from clew.listings import Apps, Threads
-from clew.settings import Settings, Tls, Token, check_settings, default_target
+from clew.settings import Settings, Tls, Token, check_settings, check_times, default_target
 from clew.thread import Thread
 from clew.workflow import WorkflowHandle
 
@@ -50,6 +50,12 @@ class Client:
     ) -> None:
         where = target or default_target()
         check_settings(where, token, tls, insecure_token=insecure_token)
+        check_times(
+            timeout=timeout,
+            connect_timeout=connect_timeout,
+            rejoin_timeout=rejoin_timeout,
+            leave_timeout=leave_timeout,
+        )
         self.settings = Settings(
             target=where,
             token=token,

@@ -9,7 +9,8 @@ from typing import Any, Protocol, TypeVar
 
 import grpc
 
-from clew.refusals import raising
+from clew.errors import ClewError
+from clew.refusals import error_of, raising
 from clew.settings import Settings
 from clew.v1.app_service_pb2_grpc import AppServiceStub
 from clew.v1.approval_service_pb2_grpc import ApprovalServiceStub
@@ -54,8 +55,16 @@ class Connection:
     ) -> Resp:
         """The answer to a call that has one. Raises the error that a refusal stands for."""
         wait = self.settings.timeout if within is None else within
-        with raising(self.settings.target):
+        with raising(self.settings.target, self.is_reached):
             return await method(request, timeout=wait, metadata=self.metadata())
+
+    def is_reached(self) -> bool:
+        """Whether there is a connection just now."""
+        return self.channel.get_state() is grpc.ChannelConnectivity.READY
+
+    def error_of(self, refused: grpc.aio.AioRpcError) -> ClewError:
+        """The error of a call on this channel that ended with a status."""
+        return error_of(refused, self.settings.target, reached=self.is_reached())
 
     def metadata(self) -> tuple[tuple[str, str], ...]:
         """What goes with every call."""

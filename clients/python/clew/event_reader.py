@@ -17,7 +17,7 @@ from clew.events import Event
 from clew.line import Call, Line, SilentError
 from clew.patience import Patience
 from clew.position import Position
-from clew.refusals import error_of, is_break
+from clew.refusals import is_break
 from clew.v1 import event_pb2
 
 _DRAIN_S = 0.25
@@ -169,7 +169,7 @@ class EventReader(ABC):
         self.hang_up()
         error, mendable = _cut(self.position.cursor), True
         if isinstance(broken, grpc.aio.AioRpcError):
-            error, mendable = error_of(broken, self._connect().settings.target), is_break(broken)
+            error, mendable = self._connect().error_of(broken), is_break(broken)
         self._broken = error.message
         pause = self._patience.pause() if self._patience and mendable and self.may_rejoin() else None
         if pause is None:

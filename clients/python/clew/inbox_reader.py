@@ -13,7 +13,7 @@ from clew.errors import ApprovalNotFoundError, ClewError, UnavailableError
 from clew.line import Line, SilentError
 from clew.patience import Patience
 from clew.records import Approval, approval_of
-from clew.refusals import error_of, is_break
+from clew.refusals import is_break
 from clew.v1 import approval_service_pb2 as pb
 
 
@@ -91,7 +91,7 @@ class InboxReader:
         error: ClewError = UnavailableError("the inbox broke off, and could not be joined again in time")
         mendable = True
         if isinstance(broken, grpc.aio.AioRpcError):
-            error, mendable = error_of(broken, self._connect().settings.target), is_break(broken)
+            error, mendable = self._connect().error_of(broken), is_break(broken)
         pause = patience.pause() if mendable else None
         if pause is None:
             raise error from None

@@ -15,7 +15,6 @@ from clew.errors import (
     ThreadInterruptedError,
     ThreadNotFoundError,
 )
-from clew.refusals import error_of
 from clew.v1 import (
     approval_pb2,
     approval_service_pb2,
@@ -96,7 +95,7 @@ async def is_recorded(connection: Connection, request: pb.DecideRequest) -> bool
         async for _ in call:
             return True
     except grpc.aio.AioRpcError as refused:
-        error = error_of(refused, connection.settings.target)
+        error = connection.error_of(refused)
         if error.code in _NOT_RECORDED:
             return False
         raise error from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -57,8 +57,8 @@ _TLS = "see that the target is right, and that both sides speak TLS (`tls=` of t
 _WORDS: dict[grpc.StatusCode, str] = {
     grpc.StatusCode.CANCELLED: f"the call to {{target}} was cancelled before it ended; {_REPEAT}",
     grpc.StatusCode.DEADLINE_EXCEEDED: (
-        "nothing more came from {target} within the call's timeout: it may be busy or stopping, or nobody answers there. A run that has started goes on; "
-        f"{_REPEAT}, or give the call more time. Where nobody answers at all, {_TLS}"
+        "{target} did not finish the call within its timeout: it is busy, or stopping. A run that has started goes on; "
+        f"{_REPEAT}, or give the call more time"
     ),
     grpc.StatusCode.UNAVAILABLE: f"no server answers at {{target}}, or the connection broke; {_REPEAT}. Where it stays so, {_TLS}",
     grpc.StatusCode.UNKNOWN: f"the connection to {{target}} broke in the middle of the call; {_REPEAT}",
@@ -69,9 +69,14 @@ _WORDS: dict[grpc.StatusCode, str] = {
     grpc.StatusCode.PERMISSION_DENIED: "{target} does not allow this with the credential that was given",
 }
 
+_NOT_REACHED = f"no server answers at {{target}}, and the call's timeout is over; {_TLS}"
 
-def error_of(refused: grpc.aio.AioRpcError, target: str = "the server") -> ClewError:
-    """The error of a call to a target that ended with a status. What only the transport said of it is in the metadata, under `transport`."""
+
+def error_of(refused: grpc.aio.AioRpcError, target: str = "the server", *, reached: bool = True) -> ClewError:
+    """The error of a call to a target that ended with a status.
+
+    `reached` is whether there is a connection. What only the transport said of it is in the metadata, under `transport`.
+    """
     info, retry_after = _details(_status_of(refused).details)
     status = refused.code()
     text = refused.details() or status.name
@@ -80,7 +85,9 @@ def error_of(refused: grpc.aio.AioRpcError, target: str = "the server") -> ClewE
             status = grpc.StatusCode.DEADLINE_EXCEEDED
         kind = _BY_STATUS.get(status, ClewError)
         known = kind is not ClewError
-        words = _WORDS.get(status, "{target} refused the call with {status}").format(target=target, status=status.name)
+        late = status is grpc.StatusCode.DEADLINE_EXCEEDED
+        known_words = _WORDS.get(status, "{target} refused the call with {status}")
+        words = (_NOT_REACHED if late and not reached else known_words).format(target=target, status=status.name)
         metadata = {"target": target, "status": status.name, "transport": text}
         return kind(words, code=None if known else status.name.lower(), metadata=metadata, retry_after=retry_after)
     code = info.reason.lower()
@@ -109,12 +116,12 @@ def failure_details(status: status_pb2.Status) -> tuple[dict[str, str], float | 
 
 
 @contextmanager
-def raising(target: str) -> Iterator[None]:
+def raising(target: str, reached: Callable[[], bool]) -> Iterator[None]:
     """Calls inside raise the client's errors, which stand alone: all that the transport knows and a caller needs is in them."""
     try:
         yield
     except grpc.aio.AioRpcError as refused:
-        raise error_of(refused, target) from None
+        raise error_of(refused, target, reached=reached()) from None
 
 
 def _status_of(refused: grpc.aio.AioRpcError) -> status_pb2.Status:

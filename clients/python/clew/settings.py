@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -63,6 +64,14 @@ def check_settings(target: Any, token: Any, tls: Any, *, insecure_token: bool) -
             "token",
             f"without encryption anyone on the way to {target} can read it: give `tls=True`, or `insecure_token=True` to send it all the same",
         )
+
+
+def check_times(**times: Any) -> None:
+    """Raises ArgumentInvalidError, by the argument's name, for what is no number of seconds."""
+    for name, value in times.items():
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 0 <= value < math.inf:
+            raise _refused(name, f"a number of seconds is due here, not {value!r}"[:200])
 
 
 def _is_local(target: str) -> bool:
