@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from typing import Any
 
 from clew_engine.errors import IdInvalidError
 
@@ -17,8 +18,10 @@ _MESSAGE = re.compile(r"m([0-9]+)\.([0-9]+)", re.ASCII)
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
-def check_id(value: str, field: str) -> str:
+def check_id(value: Any, field: str) -> str:
     """The id itself, when it is one URL path segment that needs no escaping."""
+    if not isinstance(value, str):
+        raise IdInvalidError(field, f"an id is text, not {type(value).__name__}")
     if not value:
         raise IdInvalidError(field, "an id is needed: 1 to 128 characters")
     if len(value) > MAX_ID_LENGTH:

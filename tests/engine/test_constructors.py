@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clew_engine import Agent, Limits, Storage
-from clew_engine.errors import ArgumentInvalidError, StorageUnavailableError
+from clew_engine import Agent, Limits, Storage, Workflow
+from clew_engine.errors import ArgumentInvalidError, IdInvalidError, StorageUnavailableError
+
+ANY: list[Any] = [5]
 
 
 @pytest.mark.parametrize(
@@ -39,6 +42,22 @@ def test_no_agent_is_made_of_it(given: dict[str, Any], field: str) -> None:
 def test_no_storage_is_made_with_it(given: dict[str, Any]) -> None:
     with pytest.raises(ArgumentInvalidError):
         Storage("memory://", **given)
+
+
+FLOWS: list[tuple[str, Callable[[], object]]] = [
+    ("workflow.name", lambda: Workflow(ANY[0])),
+    ("workflow.reducers", lambda: Workflow("flow", reducers=ANY[0])),
+    ("workflow.limits", lambda: Workflow("flow", limits=ANY[0])),
+    ("workflow.node", lambda: Workflow("flow").node(ANY[0])),
+    ("workflow.edge", lambda: Workflow("flow").edge(ANY[0], "a")),
+]
+
+
+@pytest.mark.parametrize(("field", "make"), FLOWS, ids=[field for field, _ in FLOWS])
+def test_no_workflow_is_made_of_it(field: str, make: Callable[[], object]) -> None:
+    with pytest.raises((ArgumentInvalidError, IdInvalidError)) as raised:
+        make()
+    assert raised.value.metadata["field"] == field
 
 
 @pytest.mark.parametrize("steps", ["a", True, 0])

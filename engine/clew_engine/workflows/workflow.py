@@ -45,6 +45,10 @@ class Workflow:
         description: str = "",
     ) -> None:
         self.name = check_id(name, "workflow.name")
+        if reducers is not None and not isinstance(reducers, Mapping):
+            raise ArgumentInvalidError("workflow.reducers", "a dict from keys to reducers is due here")
+        if limits is not None and not isinstance(limits, Limits):
+            raise ArgumentInvalidError("workflow.limits", f"a Limits is due here, not {type(limits).__name__}")
         self.description = description
         self._keys = DeclaredKeys(state, reducers or {})
         self._limits = limits or Limits(steps=1000)
@@ -58,6 +62,8 @@ class Workflow:
     def node(self, function: None = None, /, *, name: str = "") -> Callable[[N], N]: ...
     def node(self, function: Any = None, /, *, name: str = "") -> Any:
         """Make a function a node, under its own name or another: `@flow.node`, or `@flow.node(name="pay")`."""
+        if function is not None and not callable(function):
+            raise ArgumentInvalidError("workflow.node", f"a function is due here, not {type(function).__name__}")
         if function is None:
             return lambda decorated: self._add(name or decorated.__name__, decorated)
         return self._add(name or function.__name__, function)
@@ -84,6 +90,8 @@ class Workflow:
         """Say what follows a node; a target of several sources waits for all of them."""
         if isinstance(source, str):
             self._graph.edges.setdefault(source, []).append(target)
+        elif not isinstance(source, Sequence):
+            raise ArgumentInvalidError("workflow.edge", f"a node's name or several are due here, not {source!r}"[:200])
         elif source:
             self._graph.joins.append((tuple(source), target))
         else:
