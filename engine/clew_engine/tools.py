@@ -133,6 +133,8 @@ def tool(
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(function: Callable[..., Any] | None = None, **settings: Any) -> Any:
     """Make a function a tool: `@tool`, or `@tool(once=True, approve=True, timeout=30)`."""
+    if function is not None and not callable(function):
+        raise ArgumentInvalidError("tool", f"a function is due here, not {type(function).__name__}")
     if function is not None:
         return Tool(function)
     return lambda decorated: Tool(decorated, **settings)

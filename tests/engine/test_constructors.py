@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clew_engine import Agent, Limits, Storage, Workflow
+from clew_engine import Agent, Limits, Storage, Workflow, tool
 from clew_engine.errors import ArgumentInvalidError, IdInvalidError, StorageUnavailableError
 
 ANY: list[Any] = [5]
@@ -49,6 +49,7 @@ FLOWS: list[tuple[str, Callable[[], object]]] = [
     ("workflow.reducers", lambda: Workflow("flow", reducers=ANY[0])),
     ("workflow.limits", lambda: Workflow("flow", limits=ANY[0])),
     ("workflow.node", lambda: Workflow("flow").node(ANY[0])),
+    ("tool", lambda: tool(ANY[0])),
     ("workflow.edge", lambda: Workflow("flow").edge(ANY[0], "a")),
 ]
 
