@@ -73,9 +73,14 @@ async def _reads(thread: Thread, found: Rounds, rounds: int) -> None:
         found.add("list 20 checkpoints at 1,000 turns", "ms", wall)
         wall, _ = await _timed(thread.state)
         found.add("newest state at 1,000 turns", "ms", wall)
+    history = await thread.history(limit=None)
+    targets = {at: history[len(history) * (1000 - at) // 1000]["id"] for at in (10, 500)}
     for number in range(rounds):
         wall, _ = await _timed(partial(thread.copy, f"copy-{number}"))
         found.add("copy a thread of 1,000 turns", "ms", wall)
+        for at, target in targets.items():
+            wall, _ = await _timed(partial(thread.copy, f"copy-{at}-{number}", checkpoint_id=target))
+            found.add(f"copy a thread of 1,000 turns, up to turn {at}", "ms", wall)
         wall, _ = await _timed(partial(thread.messages, search="every language nowhere"))
         found.add("search 1,000 turns for what is not there", "ms", wall)
         wall, _ = await _timed(partial(thread.messages, search="rewound", limit=50))

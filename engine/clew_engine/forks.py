@@ -36,7 +36,7 @@ async def fork_draft(
         return Draft(Source.FORK, target.status, void_approvals=True, new_run=True, fork_of=target)
     body = decode_body(target.body)
     continuation = body.next
-    transcript = await _since_the_request(storage, key, target.version) if continuation else Transcript()
+    transcript = await _since_the_request(storage, key, target) if continuation else Transcript()
     if target.version < head_version and program.may_have_started(continuation, transcript):
         started = await started_after(storage, key, uid, target.version)
         continuation = program.meet_started(continuation, transcript, target.step, started)
@@ -57,13 +57,14 @@ async def fork_draft(
     )
 
 
-async def _since_the_request(storage: Storage, key: ThreadKey, version: int) -> Transcript:
+async def _since_the_request(storage: Storage, key: ThreadKey, target: CheckpointRecord) -> Transcript:
     """As much of the transcript as tells which calls are open: from the newest message that asks for any."""
     found: list[Message] = []
     while True:
-        after = found[-1].position if found else None
+        # What was said after the target has later places, and is not looked at.
+        after = found[-1].position if found else target.next_position
         records = await storage.backend.messages.list_messages(
-            key, at_version=version, after_position=after, limit=_MESSAGES, newest_first=True
+            key, at_version=target.version, after_position=after, limit=_MESSAGES, newest_first=True
         )
         found += map(view_message, records)
         if len(records) < _MESSAGES or any(message.tool_calls for message in found[-len(records) :]):

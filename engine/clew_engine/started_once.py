@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from clew_engine.checkpoints import Start, decode_body, step_id
 from clew_storage import CheckpointRecord, Head, Source, ThreadKey
-from clew_storage.lines import contains, truncate
+from clew_storage.lines import contains, line_of, truncate
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
 
 _PAGE = 500
-_BYTES = 1 << 20
 
 
 async def started_after(storage: Storage, key: ThreadKey, uid: str, version: int) -> frozenset[str]:
     """The ids of those that were started after a version."""
-    starts = await _starts(storage, key, uid, version, None)
-    return frozenset(each for at, each in starts if at > version)
+    told = await _told(storage, key, uid, version)
+    return frozenset(each for record in told for at, each in _told_by(record) if at > version)
 
 
 async def left_behind(storage: Storage, head: Head, base_version: int) -> tuple[Start, ...]:
@@ -29,42 +27,27 @@ async def left_behind(storage: Storage, head: Head, base_version: int) -> tuple[
     A version after the base is the copy's own: what came later in the source counts as started just after the base.
     """
     key, uid = head.thread.key, head.thread.uid
-    found: list[Start] = []
-    for first, last in await _gaps(storage, head, base_version):
-        found += await _starts(storage, key, uid, first - 1, last)
-    return tuple(sorted({(min(at, base_version + 1), each) for at, each in found}))
-
-
-async def _gaps(storage: Storage, head: Head, base_version: int) -> list[tuple[int, int]]:
-    """The stretches of versions that are not on the line up to the base, first and last of each."""
-    newest = head.thread.head_version
-    gaps = [(base_version + 1, newest)] if newest > base_version else []
     if contains(head.line, base_version):
         line = truncate(head.line, base_version)
-        return gaps + [(last + 1, first - 1) for (_, last), (first, _) in pairwise(line)]
-    below: int | None = None
-    while True:
-        page = await storage.backend.threads.list_checkpoints(
-            head.thread.key, before_version=below, limit=_PAGE, at_version=base_version
-        )
-        gaps += [(each.parent_version + 1, each.version - 1) for each in page if each.parent_version < each.version - 1]
-        if len(page) < _PAGE:
-            return gaps
-        below = page[-1].version
+        told = await _told(storage, key, uid, line[0][1])
+    else:
+        told = await _told(storage, key, uid, 0)
+        parents = [(record.version, record.parent_version) for record in told if record.source is Source.FORK]
+        line = line_of(base_version, parents)
+    elsewhere = (record for record in told if not contains(line, record.version))
+    found = {(min(at, base_version + 1), each) for record in elsewhere for at, each in _told_by(record)}
+    return tuple(sorted(found))
 
 
-async def _starts(storage: Storage, key: ThreadKey, uid: str, version: int, last: int | None) -> list[Start]:
-    """What the log says after a version, up to the last one."""
-    found: list[Start] = []
+async def _told(storage: Storage, key: ThreadKey, uid: str, version: int) -> list[CheckpointRecord]:
+    """The checkpoints after a version that tell what was started."""
+    found: list[CheckpointRecord] = []
     while True:
-        entries = await storage.backend.threads.read_log(key, uid, after_version=version, limit=_PAGE, max_bytes=_BYTES)
-        for entry in entries:
-            version = entry.checkpoint.version
-            if last is not None and version > last:
-                return found
-            found += _told_by(entry.checkpoint)
-        if not entries:
+        part = await storage.backend.threads.list_starts(key, uid, after_version=version, limit=_PAGE)
+        found += part
+        if len(part) < _PAGE:
             return found
+        version = part[-1].version
 
 
 def _told_by(record: CheckpointRecord) -> Iterator[Start]:

@@ -116,6 +116,14 @@ class Threads(Protocol):
         `ThreadMissing` when the thread's uid is another one.
         """
 
+    async def list_starts(
+        self, key: ThreadKey, uid: str, *, after_version: int, limit: int
+    ) -> Sequence[CheckpointRecord]:
+        """The checkpoints of source `intent` or `fork` in version order, abandoned lines included.
+
+        Costs what there is of these, however long the log is. Raises `ThreadMissing` when the thread's uid is another one.
+        """
+
     async def get_state(self, key: ThreadKey, *, version: int | None) -> dict[str, bytes] | None:
         """The state at a checkpoint (None: the head), keys in first-write order.
 

@@ -191,6 +191,7 @@ async def test_no_query_of_every_day_looks_through_a_table(backend: SqliteBacken
     await backend.threads.change_info(KEY, InfoChange(name="x"), create=a_thread(KEY), request=None, now_ms=NOW)
     await backend.threads.get_head(KEY)
     await backend.threads.read_log(KEY, UID, after_version=3, limit=9, max_bytes=99999)
+    await backend.threads.list_starts(KEY, UID, after_version=3, limit=9)
     await backend.threads.list_checkpoints(KEY, before_version=None, limit=9)
     await backend.threads.get_state(KEY, version=9)
     await backend.messages.list_messages(KEY, at_version=9)

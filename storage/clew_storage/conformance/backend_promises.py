@@ -25,6 +25,7 @@ CALLS: dict[str, Callable[[Backend], Awaitable[object]]] = {
     "get_checkpoint": lambda backend: backend.threads.get_checkpoint(KEY, 1),
     "list_checkpoints": lambda backend: backend.threads.list_checkpoints(KEY, before_version=None, limit=1),
     "read_log": lambda backend: backend.threads.read_log(KEY, UID, after_version=0, limit=1, max_bytes=1),
+    "list_starts": lambda backend: backend.threads.list_starts(KEY, UID, after_version=0, limit=1),
     "get_state": lambda backend: backend.threads.get_state(KEY, version=None),
     "list_threads": lambda backend: backend.threads.list_threads(
         "acme", ThreadFilter(), by_update=False, after=None, limit=1

@@ -21,7 +21,7 @@ from clew_storage.conformance.examples import (
 )
 from clew_storage.errors import ThreadMissing
 from clew_storage.port import Backend
-from clew_storage.records import ApprovalDecision, ApprovalState, LogEntry
+from clew_storage.records import ApprovalDecision, ApprovalState, LogEntry, Source
 
 
 async def read(
@@ -31,8 +31,49 @@ async def read(
     return list(await backend.threads.read_log(KEY, uid, after_version=after, limit=limit, max_bytes=max_bytes))
 
 
+async def starts(backend: Backend, *, after: int = 0, limit: int = 100, uid: str = UID) -> list[int]:
+    """The versions of the intents and forks of the example's thread."""
+    found = await backend.threads.list_starts(KEY, uid, after_version=after, limit=limit)
+    return [record.version for record in found]
+
+
 class LogPromises(Promises):
-    """`Threads.read_log`."""
+    """`Threads.read_log` and `Threads.list_starts`."""
+
+    async def test_intents_and_forks_are_found_on_whatever_line(self, backend: Backend) -> None:
+        grant = await a_line(backend, 2)
+        intent = a_checkpoint(3, source=Source.INTENT, body=b'{"s":["call_2_0"]}')
+        await backend.threads.append(a_write(grant, 3, checkpoint=intent))
+        await grow(backend, grant, range(4, 6))
+        await fork(backend, grant, 6, 2)
+        await grow(backend, grant, range(7, 9))
+        found = await backend.threads.list_starts(KEY, UID, after_version=0, limit=100)
+        assert [(record.version, record.source) for record in found] == [(3, Source.INTENT), (6, Source.FORK)]
+        assert found[0] == intent
+
+    async def test_they_are_read_in_parts_that_join_without_a_gap(self, backend: Backend) -> None:
+        grant = await a_line(backend, 1)
+        for version in range(2, 7):
+            await backend.threads.append(
+                a_write(grant, version, checkpoint=a_checkpoint(version, source=Source.INTENT))
+            )
+        assert await starts(backend, limit=2) == [2, 3]
+        assert await starts(backend, after=3, limit=2) == [4, 5]
+        assert await starts(backend, after=5, limit=2) == [6]
+        assert await starts(backend, after=6) == []
+
+    async def test_those_of_other_threads_are_not_found(self, backend: Backend) -> None:
+        await a_line(backend, 2)
+        grant = await a_line(backend, 2, OTHER)
+        await backend.threads.append(a_write(grant, 3, checkpoint=a_checkpoint(3, source=Source.INTENT)))
+        assert await starts(backend) == []
+
+    async def test_those_of_another_incarnation_or_of_no_thread_are_missing(self, backend: Backend) -> None:
+        with pytest.raises(ThreadMissing):
+            await starts(backend)
+        await a_line(backend, 2)
+        with pytest.raises(ThreadMissing):
+            await starts(backend, uid="another")
 
     async def test_each_entry_is_what_its_write_brought_in_the_order_given(self, backend: Backend) -> None:
         grant = await a_line(backend, 1)

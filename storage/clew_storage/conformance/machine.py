@@ -248,6 +248,12 @@ class StorageMachine(CacheRules):
             (one.checkpoint, one.messages) for _, one in sorted(thread.versions.items())
         ]
         assert sorted(one.id for entry in log for one in entry.approvals) == sorted(thread.approvals)
+        starts = await threads.list_starts(key, thread.uid, after_version=0, limit=1000)
+        assert list(starts) == [
+            one.checkpoint
+            for _, one in sorted(thread.versions.items())
+            if one.checkpoint.source in (Source.INTENT, Source.FORK)
+        ]
         state = await threads.get_state(key, version=None)
         assert list((state or {}).items()) == (spelled(version.state) if version else [])
         messages = await self.backend.messages.list_messages(key)

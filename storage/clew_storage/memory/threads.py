@@ -18,6 +18,7 @@ from clew_storage.records import (
     InfoChange,
     LogEntry,
     RequestRecord,
+    Source,
     Status,
     ThreadFilter,
     ThreadKey,
@@ -110,6 +111,16 @@ class MemoryThreads:
             asked = tuple(asked for asked in thread.approvals.values() if asked.version == version)
             entries.append(LogEntry(thread.checkpoints[version], messages, asked))
         return entries
+
+    async def list_starts(
+        self, key: ThreadKey, uid: str, *, after_version: int, limit: int
+    ) -> Sequence[CheckpointRecord]:
+        """See the port."""
+        thread = self._tables().incarnation(key, uid)
+        if thread is None:
+            raise ThreadMissing(f"there is no thread {key.thread_id} with that uid")
+        told = (each for each in thread.checkpoints.values() if each.source in (Source.INTENT, Source.FORK))
+        return list(islice((each for each in told if each.version > after_version), limit))
 
     async def get_state(self, key: ThreadKey, *, version: int | None) -> dict[str, bytes] | None:
         """See the port."""

@@ -120,6 +120,22 @@ def read_log(
     return _with_approvals(connection, number, entries)
 
 
+def list_starts(
+    connection: sqlite3.Connection, key: ThreadKey, uid: str, *, after_version: int, limit: int
+) -> Sequence[CheckpointRecord]:
+    """See the port."""
+    thread = find_thread(connection, key)
+    if thread is None or thread.record.uid != uid:
+        raise ThreadMissing(f"there is no thread {key.thread_id} with that uid")
+    # The condition is the index's own, word for word, or SQLite would not use it.
+    rows = connection.execute(
+        f"SELECT {CHECKPOINT} FROM checkpoints INDEXED BY starts "  # noqa: S608 - the columns are ours
+        "WHERE source IN (2, 7) AND id > ? AND id <= ? ORDER BY id LIMIT ?",
+        (place(thread.number, after_version), bounds(thread.number)[1], limit),
+    )
+    return list(map(checkpoint_record, rows))
+
+
 def _with_approvals(connection: sqlite3.Connection, thread_no: int, entries: list[LogEntry]) -> list[LogEntry]:
     if not entries:
         return entries

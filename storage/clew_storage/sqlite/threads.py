@@ -81,6 +81,14 @@ class SqliteThreads:
             )
         )
 
+    async def list_starts(
+        self, key: ThreadKey, uid: str, *, after_version: int, limit: int
+    ) -> Sequence[CheckpointRecord]:
+        """See the port."""
+        return await self._session().readers.read(
+            lambda connection: heads.list_starts(connection, key, uid, after_version=after_version, limit=limit)
+        )
+
     async def get_state(self, key: ThreadKey, *, version: int | None) -> dict[str, bytes] | None:
         """See the port."""
         return await self._session().readers.read(lambda connection: heads.get_state(connection, key, version))
