@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from clew_engine.errors import ArgumentInvalidError, StateInvalidError
-from clew_engine.json_text import JsonError, split_object
+from clew_engine.json_text import JsonError, encode, split_object
 
 W = TypeVar("W", bound=StrEnum)
 MAX_NAME = 1024
@@ -54,6 +54,26 @@ def check_metadata(metadata: bytes, field: str = "metadata_json") -> None:
         split_object(metadata)
     except JsonError as error:
         raise StateInvalidError(field, str(error)) from None
+
+
+def wanted_metadata(wanted: object, field: str = "metadata") -> bytes | None:
+    """What a thread's metadata must have, of a dict or a pair; None for no wish. Raises ArgumentInvalidError."""
+    if wanted is None:
+        return None
+    if isinstance(wanted, tuple) and len(wanted) == 2:
+        wanted = {wanted[0]: wanted[1]}
+    if not isinstance(wanted, dict):
+        raise ArgumentInvalidError(field, "a dict or a pair of a key and its value is due here")
+    for key, value in wanted.items():
+        if not (value is None or isinstance(value, str | bool | int | float)):
+            raise ArgumentInvalidError(field, f"the value under {key!r} is no string, number, boolean or null")
+    try:
+        text = encode(wanted)
+    except JsonError as error:
+        raise ArgumentInvalidError(field, str(error)) from None
+    if len(text) > MAX_METADATA:
+        raise ArgumentInvalidError(field, f"at most {MAX_METADATA} bytes, these are {len(text)}")
+    return text if wanted else None
 
 
 def word_of(kind: type[W], word: str, field: str) -> W | None:

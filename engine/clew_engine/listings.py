@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from clew_engine import reads
 from clew_engine.argument_checks import checked
 from clew_engine.blocking import blocking
 from clew_engine.errors import ArgumentInvalidError
-from clew_engine.field_rules import word_of
+from clew_engine.field_rules import wanted_metadata, word_of
 from clew_engine.paging import check_limit
 from clew_engine.thread_info import ThreadInfo, info_of
 from clew_storage import Status, ThreadFilter
@@ -17,6 +18,7 @@ from clew_storage import Status, ThreadFilter
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
 
+Scalar = str | int | float | bool | None
 _PAGE = 200
 
 
@@ -35,14 +37,14 @@ class Threads:
         user_id: str | int | None = None,
         app: str = "",
         status: str = "",
-        metadata: tuple[str, str] | None = None,
+        metadata: Mapping[str, Scalar] | tuple[str, Scalar] | None = None,
         query: str = "",
         order: Literal["create_time", "update_time"] = "create_time",
     ) -> builtins.list[ThreadInfo]:
         """The newest threads that meet all that is asked; with a limit of None all of them.
 
-        `metadata` is a key and the string under it, `query` a part of the id or the name. By `update_time`, threads that change meanwhile may be
-        missed or come twice.
+        `metadata` is a dict whose pairs a thread's metadata all has at its top level (or one pair): strings, numbers, booleans and None, which are
+        equal as JSON has it. `query` is a part of the id or the name. By `update_time`, threads that change meanwhile may be missed or come twice.
         """
         check_limit(limit)
         if order not in ("create_time", "update_time"):
@@ -51,7 +53,7 @@ class Threads:
             user_id=None if user_id is None else str(user_id) or None,
             app=app or None,
             status=word_of(Status, status, "status"),
-            metadata=metadata,
+            metadata=wanted_metadata(metadata),
             text=query or None,
         )
         found: builtins.list[ThreadInfo] = []

@@ -251,13 +251,14 @@ class LogEntry:
 class ThreadFilter:
     """Which threads to list; None means any.
 
-    `text` matches a part of the id or the name, without regard to case; `metadata` a top-level key and its text.
+    `text` matches a part of the id or the name, without regard to case. `metadata` is a JSON object of strings, numbers,
+    booleans and nulls: a thread's metadata has all its pairs at the top level. `thread_filters` decides both.
     """
 
     user_id: str | None = None
     app: str | None = None
     status: Status | None = None
-    metadata: tuple[str, str] | None = None
+    metadata: bytes | None = None
     text: str | None = None
 
 

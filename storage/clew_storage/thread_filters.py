@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-import orjson
+import json
+from functools import lru_cache
+from typing import Any
 
 from clew_storage.records import ThreadFilter, ThreadRecord
 
 
-def metadata_has(metadata: bytes, key: str, value: str) -> bool:
-    """Whether the metadata has this text under this top-level key."""
+def metadata_has(metadata: bytes, wanted: bytes) -> bool:
+    """Whether the metadata has every pair of a JSON object of strings, numbers, booleans and nulls at its top level."""
+    pairs = _pairs(wanted)
     try:
-        found = orjson.loads(metadata)
-    except orjson.JSONDecodeError:
+        found = json.loads(metadata) if pairs else {}
+    except ValueError:
         return False
-    return isinstance(found, dict) and found.get(key) == value
+    return isinstance(found, dict) and all(key in found and _equal(found[key], value) for key, value in pairs.items())
+
+
+@lru_cache(maxsize=8)
+def _pairs(wanted: bytes) -> dict[str, Any]:
+    pairs: dict[str, Any] = json.loads(wanted)
+    return pairs
+
+
+def _equal(found: object, value: object) -> bool:
+    """As JSON has it: 1 is 1.0, and true is not 1."""
+    return found == value and isinstance(found, bool) is isinstance(value, bool)
 
 
 def text_found(text: str, thread_id: str, name: str) -> bool:
@@ -29,6 +43,6 @@ def matches(thread: ThreadRecord, where: ThreadFilter) -> bool:
         where.user_id in {None, info.user_id}
         and where.app in {None, info.app}
         and where.status in {None, thread.head_status}
-        and (where.metadata is None or metadata_has(info.metadata, *where.metadata))
+        and (where.metadata is None or metadata_has(info.metadata, where.metadata))
         and (where.text is None or text_found(where.text, thread.key.thread_id, info.name))
     )

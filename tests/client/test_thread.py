@@ -370,7 +370,7 @@ async def test_threads_and_apps_are_listed(server: ScriptedServer, client: Clien
     found = await client.threads.list(user_id=42, status="failed", metadata=("team", "a"), order="update_time")
     assert [each.thread_id for each in found] == ["a", "b"]
     request = server.requests("ListThreads")[0]
-    assert (request.user_id, request.metadata_key, request.metadata_value) == ("42", "team", "a")
+    assert (request.user_id, request.metadata_json) == ("42", '{"team":"a"}')
     assert request.status == checkpoint_pb2.CHECKPOINT_STATUS_FAILED
     assert request.order == thread_service_pb2.THREAD_ORDER_UPDATE_TIME
     (listed,) = await client.apps.list()

@@ -163,6 +163,7 @@ BAD: dict[str, dict[str, list[Any]]] = {
     "ListThreadsRequest": {
         "metadata_key": ["x" * 257, "a\0b"],
         "metadata_value": ["alone"],
+        "metadata_json": [*BAD_METADATA, '{"a":[1]}', '{"a":{}}', '["a","b"]'],
         "query": BAD_TEXT,
     },
     "UpdateThreadRequest": {

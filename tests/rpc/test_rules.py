@@ -226,6 +226,7 @@ async def test_the_request_that_the_matrix_spoils_breaks_no_rule_itself(served: 
             "decision",
         ),
         (run_service_pb2.WatchRequest(thread_id="t", run_id="r", follow=True), "follow"),
+        (thread_service_pb2.ListThreadsRequest(metadata_key="a", metadata_json='{"a":1}'), "metadata_json"),
         (thread_service_pb2.UpdateStateRequest(thread_id="t"), "change"),
         (thread_service_pb2.UpdateMessageRequest(thread_id="t", message_id="m1.0"), "content"),
     ],

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from clew.argument_checks import check_limit, checked
 from clew.blocking import blocking
+from clew.errors import ArgumentInvalidError, StateInvalidError
+from clew.json_text import encode_json
 from clew.records import App, ThreadInfo, app_of, thread_of
 from clew.v1 import app_service_pb2, checkpoint_pb2, thread_service_pb2
 from clew.words import number_of
 
 if TYPE_CHECKING:
     from clew.client import Client
+
+
+_MAX_METADATA = 64 << 10
+Scalar = str | int | float | bool | None
 
 
 class Threads:
@@ -29,23 +36,21 @@ class Threads:
         user_id: str | int | None = None,
         app: str = "",
         status: str = "",
-        metadata: tuple[str, str] | None = None,
+        metadata: Mapping[str, Scalar] | tuple[str, Scalar] | None = None,
         query: str = "",
         order: Literal["create_time", "update_time"] = "create_time",
     ) -> builtins.list[ThreadInfo]:
         """The newest threads that meet all that is asked; with a limit of None all of them.
 
-        `metadata` is a key and the string under it, `query` a part of the id or the name. By `update_time`, threads that change meanwhile may be
-        missed or come twice.
+        `metadata` is a dict whose pairs a thread's metadata all has at its top level (or one pair): strings, numbers, booleans and None, which are
+        equal as JSON has it. `query` is a part of the id or the name. By `update_time`, threads that change meanwhile may be missed or come twice.
         """
         check_limit(limit)
-        key, value = metadata or ("", "")
         request = thread_service_pb2.ListThreadsRequest(
             user_id="" if user_id is None else str(user_id),
             app=app,
             status=number_of(checkpoint_pb2.CheckpointStatus, status, "status"),
-            metadata_key=key,
-            metadata_value=value,
+            metadata_json=_wanted(metadata),
             query=query,
             order=number_of(thread_service_pb2.ThreadOrder, order, "order"),
         )
@@ -90,3 +95,27 @@ class Apps:
 
     list_sync = blocking(list)  # noqa: A003  # the method is meant
     get_sync = blocking(get)
+
+
+def _wanted(metadata: object) -> str:
+    """The pairs as a JSON object; empty for none. Raises ArgumentInvalidError."""
+    if isinstance(metadata, tuple) and len(metadata) == 2:
+        metadata = {metadata[0]: metadata[1]}
+    if not metadata and (metadata is None or isinstance(metadata, dict)):
+        return ""
+    if not isinstance(metadata, dict):
+        raise _refused("a dict or a pair of a key and its value is due here")
+    for key, value in metadata.items():
+        if not (value is None or isinstance(value, str | bool | int | float)):
+            raise _refused(f"the value under {key!r} is no string, number, boolean or null")
+    try:
+        text = encode_json(metadata, "metadata")
+    except StateInvalidError as error:
+        raise ArgumentInvalidError(error.message, metadata=error.metadata) from None
+    if len(text.encode()) > _MAX_METADATA:
+        raise _refused(f"at most {_MAX_METADATA} bytes")
+    return text
+
+
+def _refused(why: str) -> ArgumentInvalidError:
+    return ArgumentInvalidError(f"metadata: {why}", metadata={"field": "metadata"})

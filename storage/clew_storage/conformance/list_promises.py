@@ -118,15 +118,26 @@ class ListPromises(Promises):
         for status in Status:
             assert await names(backend, ThreadFilter(status=status)) == [status.value]
 
-    async def test_metadata_matches_a_top_level_text(self, backend: Backend) -> None:
+    async def test_metadata_matches_top_level_pairs_as_json(self, backend: Backend) -> None:
         await put(backend, "a", 1, metadata=b'{"plan":"gold","n":1,"deep":{"plan":"silver"}}')
         await put(backend, "b", 2, metadata=b'{"plan":"go\\u006cd"}')
         await put(backend, "c", 3, metadata=b'{"pl.an":"gold","$":"x"}')
-        assert await names(backend, ThreadFilter(metadata=("plan", "gold"))) == ["b", "a"]
-        assert await names(backend, ThreadFilter(metadata=("plan", "silver"))) == []
-        assert await names(backend, ThreadFilter(metadata=("n", "1"))) == []
-        assert await names(backend, ThreadFilter(metadata=("pl.an", "gold"))) == ["c"]
-        assert await names(backend, ThreadFilter(metadata=("$", "x"))) == ["c"]
+        await put(backend, "d", 4, metadata=b'{"n":1.0,"yes":true,"none":null,"plan":"gold"}')
+
+        async def found(wanted: bytes) -> list[str]:
+            return await names(backend, ThreadFilter(metadata=wanted))
+
+        assert await found(b'{"plan":"gold"}') == ["d", "b", "a"]
+        assert await found(b'{"plan":"silver"}') == []
+        assert await found(b'{"n":"1"}') == []
+        assert await found(b'{"n":1}') == ["d", "a"]
+        assert await found(b'{"plan":"gold","n":1,"yes":true}') == ["d"]
+        assert await found(b'{"yes":1}') == []
+        assert await found(b'{"none":null}') == ["d"]
+        assert await found(b'{"other":null}') == []
+        assert await found(b'{"pl.an":"gold"}') == ["c"]
+        assert await found(b'{"$":"x"}') == ["c"]
+        assert await found(b"{}") == ["d", "c", "b", "a"]
 
     async def test_text_matches_a_part_of_id_or_name_without_regard_to_case(self, backend: Backend) -> None:
         await put(backend, "Order-1", 1, name="Straße 5%")

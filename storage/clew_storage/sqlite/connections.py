@@ -65,7 +65,7 @@ class Connection:
 
 
 def _set_up(connection: sqlite3.Connection, pragmas: Pragmas) -> None:
-    connection.create_function("metadata_has", 3, metadata_has, deterministic=True)
+    connection.create_function("metadata_has", 2, metadata_has, deterministic=True)
     connection.create_function("text_found", 3, text_found, deterministic=True)
     connection.execute("PRAGMA busy_timeout = 5000")
     connection.execute("PRAGMA temp_store = MEMORY")

@@ -153,7 +153,7 @@ def list_threads(
     if where.status is not None:
         wanted.append(("t.status = ?", (put_status(where.status),)))
     if where.metadata is not None:
-        wanted.append(("metadata_has(t.metadata, ?, ?)", where.metadata))
+        wanted.append(("metadata_has(t.metadata, ?)", (where.metadata,)))
     if where.text is not None:
         wanted.append(("text_found(?, t.thread_id, t.name)", (where.text,)))
     if after is not None:

@@ -134,6 +134,7 @@ class ListThreadsRequest(_message.Message):
     METADATA_VALUE_FIELD_NUMBER: _builtins.int
     QUERY_FIELD_NUMBER: _builtins.int
     ORDER_FIELD_NUMBER: _builtins.int
+    METADATA_JSON_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
     """At most that many, and 200; 0: 20. Fewer may come, also before the end."""
     page_token: _builtins.str
@@ -154,6 +155,11 @@ class ListThreadsRequest(_message.Message):
     """Only those whose id or name has this in it, whatever the case; up to 256 bytes. Empty: any."""
     order: Global___ThreadOrder.ValueType
     """The order. Unspecified: THREAD_ORDER_CREATE_TIME."""
+    metadata_json: _builtins.str
+    """Only those whose metadata has every pair of this JSON object at its top level, up to 64 KiB. Its values are strings, numbers,
+    booleans and null, and are equal as JSON has it: 1 is 1.0, and neither is "1" or true. Another value, or `metadata_key` beside it:
+    ARGUMENT_INVALID. Empty: any.
+    """
     def __init__(
         self,
         *,
@@ -166,10 +172,11 @@ class ListThreadsRequest(_message.Message):
         metadata_value: _builtins.str = ...,
         query: _builtins.str = ...,
         order: Global___ThreadOrder.ValueType = ...,
+        metadata_json: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["app", b"app", "metadata_key", b"metadata_key", "metadata_value", b"metadata_value", "order", b"order", "page_size", b"page_size", "page_token", b"page_token", "query", b"query", "status", b"status", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["app", b"app", "metadata_json", b"metadata_json", "metadata_key", b"metadata_key", "metadata_value", b"metadata_value", "order", b"order", "page_size", b"page_size", "page_token", b"page_token", "query", b"query", "status", b"status", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

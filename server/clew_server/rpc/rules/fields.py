@@ -12,7 +12,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from clew.v1.message_pb2 import Role
 from clew_engine.commands.update import revision_of
 from clew_engine.errors import ArgumentInvalidError, StateInvalidError
-from clew_engine.field_rules import check_any_text, check_metadata, check_text_size
+from clew_engine.field_rules import check_any_text, check_metadata, check_text_size, wanted_metadata
 from clew_engine.ids import check_id, check_new_message_id
 from clew_engine.json_text import JsonError, parse_strict, split_object
 from clew_engine.paging import check_token
@@ -129,6 +129,19 @@ def metadata(value: str, field: str) -> None:
     """A small JSON object, or nothing."""
     if value:
         check_metadata(value.encode(), field)
+
+
+def metadata_filter(value: str, field: str) -> None:
+    """A JSON object of what metadata can be asked for, or nothing."""
+    if not value:
+        return
+    try:
+        wanted = parse_strict(value)
+        if wanted is None:
+            raise ArgumentInvalidError(field, "a JSON object is due here")
+        wanted_metadata(wanted, field)
+    except JsonError as error:
+        raise ArgumentInvalidError(field, str(error)) from None
 
 
 def json_value(value: str, field: str) -> None:

@@ -132,6 +132,7 @@ _THREADS: dict[str, dict[str, Rule]] = {
         "metadata_value": rule.text_up_to(1024),
         "query": rule.text_up_to(_QUERY),
         "order": ANY,
+        "metadata_json": rule.metadata_filter,
     },
     "UpdateThreadRequest": {
         **_THREAD,
@@ -273,6 +274,8 @@ def _watch(message: Any, _: str) -> None:
 def _list_threads(message: Any, _: str) -> None:
     if message.metadata_value and not message.metadata_key:
         raise ArgumentInvalidError("metadata_key", "a value needs the key that it stands under")
+    if message.metadata_key and message.metadata_json:
+        raise ArgumentInvalidError("metadata_json", "give it or `metadata_key`, not both")
 
 
 def _update_message(message: Any, _: str) -> None:

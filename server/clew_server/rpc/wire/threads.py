@@ -7,6 +7,8 @@ from clew.v1.checkpoint_pb2 import CHECKPOINT_STATUS_UNSPECIFIED, CheckpointStat
 from clew.v1.thread_service_pb2 import ListThreadsRequest, UpdateStateRequest, UpdateThreadRequest
 from clew_engine.commands.state import StateUpdate
 from clew_engine.commands.update import ThreadUpdate, etag_of
+from clew_engine.field_rules import wanted_metadata
+from clew_engine.json_text import parse_strict
 from clew_engine.reads import ThreadView
 from clew_engine.state import parse_state
 from clew_server.rpc.wire.checkpoints import to_status
@@ -47,9 +49,15 @@ def filter_of(request: ListThreadsRequest) -> ThreadFilter:
         user_id=request.user_id or None,
         app=request.app or None,
         status=status,
-        metadata=(request.metadata_key, request.metadata_value) if request.metadata_key else None,
+        metadata=_metadata_of(request),
         text=request.query or None,
     )
+
+
+def _metadata_of(request: ListThreadsRequest) -> bytes | None:
+    if request.metadata_json:
+        return wanted_metadata(parse_strict(request.metadata_json))
+    return wanted_metadata({request.metadata_key: request.metadata_value}) if request.metadata_key else None
 
 
 def change_of(request: UpdateThreadRequest) -> ThreadUpdate:
