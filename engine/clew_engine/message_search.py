@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from clew_engine.log_events import view_message
 from clew_engine.messages import Message, spoken_texts
-from clew_engine.search_words import words_of
+from clew_engine.search_words import Search
 from clew_storage import ThreadKey
 
 if TYPE_CHECKING:
@@ -31,17 +31,17 @@ async def found_messages(
 ) -> tuple[list[Message], int | None]:
     """Up to `limit` messages whose bodies take `room` bytes beside the first, and the place to go on from; None at the end.
 
-    A search without a word in it finds nothing.
+    A search of spaces alone finds nothing.
     """
-    wanted = words_of(search)
+    wanted = Search(search)
     found: list[Message] = []
     for _ in range(MOST // _STRETCH if wanted else 0):
         records = await storage.backend.messages.list_messages(
             key, at_version=version, after_position=after, limit=_STRETCH, newest_first=newest_first
         )
         for record in records:
-            message = view_message(record) if _may_have(record.body, wanted) else None
-            if message is not None and wanted <= words_of(*spoken_texts(message)):
+            message = view_message(record) if wanted.may_be_in(record.body) else None
+            if message is not None and wanted.is_in(*spoken_texts(message)):
                 if len(found) == limit or (found and len(record.body) > room):
                     return found, after
                 found.append(message)
@@ -50,11 +50,3 @@ async def found_messages(
         if len(records) < _STRETCH:
             return found, None
     return found, after if wanted else None
-
-
-def _may_have(body: bytes, wanted: frozenset[str]) -> bool:
-    """A look at the stored bytes that spares reading most messages: letters of ASCII stand there as they are."""
-    if not body.isascii():
-        return True
-    plain = body.lower()
-    return all(word.isascii() and word.encode() in plain for word in wanted)

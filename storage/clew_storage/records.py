@@ -251,7 +251,7 @@ class LogEntry:
 class ThreadFilter:
     """Which threads to list; None means any.
 
-    `text` matches a part of the id or the name, without regard to case. `metadata` is a JSON object of strings, numbers,
+    `text` matches a part of the id or the name, without regard to case and accents. `metadata` is a JSON object of strings, numbers,
     booleans and nulls: a thread's metadata has all its pairs at the top level. `thread_filters` decides both.
     """
 

@@ -6,6 +6,7 @@ import json
 from functools import lru_cache
 from typing import Any
 
+from clew_storage.folded_text import folded
 from clew_storage.records import ThreadFilter, ThreadRecord
 
 
@@ -31,9 +32,9 @@ def _equal(found: object, value: object) -> bool:
 
 
 def text_found(text: str, thread_id: str, name: str) -> bool:
-    """Whether the text is a part of the id or the name, without regard to case."""
-    folded = text.casefold()
-    return folded in thread_id.casefold() or folded in name.casefold()
+    """Whether the text is a part of the id or the name, without regard to case, accents and marks. Marks alone are a part of nothing."""
+    wanted = folded(text)
+    return wanted != "" and (wanted in folded(thread_id) or wanted in folded(name))
 
 
 def matches(thread: ThreadRecord, where: ThreadFilter) -> bool:

@@ -22,6 +22,8 @@ SAID = [
     "100 people_said so",
     "東京タワーへ行く",
     "she said 'yes' and \"no\"",
+    "한국어를 배워요 🧶",
+    "❤️ from C:\\temp 👩‍💻",
 ]
 
 
@@ -39,21 +41,41 @@ async def spoken(thread: Handle) -> None:
         ("uber strasse", ["s1"]),
         ("ÜBER", ["s1"]),
         ("creme BRULEE", ["s2"]),
-        ("100%", ["s2", "s3"]),
+        ("100%", ["s2"]),
         ("people_said", ["s3"]),
+        ("people said", ["s3"]),
+        ("PEOPLE_said so.", ["s3"]),
+        ("said_so", []),
         ("said", ["s3", "s5"]),
-        ("%", []),
-        ("_", []),
+        ("%", ["s2"]),
+        ("_", ["s3"]),
         ("o%r", []),
         ("ord", []),
         ("京", ["s4"]),
         ("タワー", ["s4"]),
         ("'yes' \"no\"", ["s5"]),
-        ('"', []),
+        ('"', ["s5"]),
+        ("'", ["s5"]),
+        ('"no" yes', ["s5"]),
+        ('"so"', []),
+        ("a-1001?", ["s0"]),
+        ("order?", ["s0"]),
+        ("order!", ["s0"]),
+        ("?", ["s0"]),
+        ("my-order", []),
+        ("한국", ["s6"]),
+        ("한국어", ["s6"]),
+        ("🧶", ["s6"]),
+        ("🎉", []),
+        ("❤", ["s7"]),
+        ("👩", ["s7"]),
+        ("👩‍💻", ["s7"]),
+        ("c:\\temp", ["s7"]),
+        (" ", []),
         ("order OR said", []),
         ("NOT", []),
-        ("said*", ["s3", "s5"]),
-        ("", ["s0", "s1", "s2", "s3", "s4", "s5"]),
+        ("said*", []),
+        ("", ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"]),
     ],
 )
 async def test_all_words_must_be_there_and_no_character_stands_for_others(
@@ -99,7 +121,7 @@ async def test_a_limit_is_at_least_one(world: World) -> None:
     thread = await world.thread()
     await spoken(thread)
     assert [each["id"] for each in await thread.messages(search="said", limit=1)] == ["s3"]
-    assert [each["id"] for each in await thread.messages(limit=2, order="newest_first")] == ["s5", "s4"]
+    assert [each["id"] for each in await thread.messages(limit=2, order="newest_first")] == ["s7", "s6"]
     for limit in (0, -1):
         with refused("argument_invalid", field="limit"):
             await thread.messages(limit=limit)
@@ -161,6 +183,9 @@ WORDS = [
     "100%",
     "100",
     "a_b",
+    "한국",
+    "한",
+    "🧶",
     "%",
     "'",
     "ﬁn",
@@ -190,5 +215,5 @@ def test_every_backend_gives_the_same_hits(said: list[str], searches: list[str])
     memory, sqlite = (asyncio.run(hits(url)) for url in ("memory://", "sqlite://:memory:"))
     assert memory == sqlite
     for (number, text), (search, found) in product(enumerate(said), zip(searches, memory, strict=True)):
-        if text == search and any(letter.isalnum() for letter in text):
+        if text == search:
             assert f"s{number}" in found

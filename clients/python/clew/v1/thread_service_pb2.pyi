@@ -152,7 +152,7 @@ class ListThreadsRequest(_message.Message):
     metadata_value: _builtins.str
     """The string that the metadata holds under `metadata_key`. Not without a key (ARGUMENT_INVALID)."""
     query: _builtins.str
-    """Only those whose id or name has this in it, whatever the case; up to 256 bytes. Empty: any."""
+    """Only those whose id or name has this in it, whatever the case and accents; up to 256 bytes. Empty: any."""
     order: Global___ThreadOrder.ValueType
     """The order. Unspecified: THREAD_ORDER_CREATE_TIME."""
     metadata_json: _builtins.str
@@ -713,8 +713,9 @@ class ListMessagesRequest(_message.Message):
     """Whether to give what models thought as well."""
     search: _builtins.str
     """Only messages that hold all of its words, in their text or that of a tool's result; up to 256 bytes. Case, accents and marks make
-    no difference, and no character stands for others; a character of Chinese or Japanese is a word. Without a word in it: none.
-    Empty: all messages.
+    no difference, and no character stands for others; a character of Chinese, Japanese or Korean is a word. A word with other
+    characters in it than letters and digits (`100%`, `a_b`, an emoji) must stand there like that, but for what ends a sentence
+    (`.,;:!?`) at its ends. Spaces alone: none. Empty: all messages.
     """
     def __init__(
         self,
