@@ -33,7 +33,7 @@ def cache_key(tenant: str, namespace: str, key: str) -> CacheKey:
 async def put_value(storage: Storage, key: CacheKey, value: bytes, *, ttl_ms: int | None) -> CachedValue:
     """Keep a value, which is strict JSON, for so many milliseconds or (None) for ever."""
     if len(value) > storage.tuning.state_limit:
-        raise StateTooLargeError("the value", len(value), storage.tuning.state_limit)
+        raise StateTooLargeError("the value", len(value), storage.tuning.state_limit, "value_json")
     if ttl_ms is not None and not 0 < ttl_ms <= MAX_TTL_S * 1000:
         raise ArgumentInvalidError(
             "ttl", "a time over 0 and up to 100 years; leave it out for a value that never expires"

@@ -33,8 +33,7 @@ class Settled:
     position: int
     call: ToolCallPart
     outcome: Outcome
-    content: str
-    structured: bytes | None = None
+    output: ToolOutput
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,9 @@ def plan_calls(
         tool = tools.get(call.name)
         if tool is None:
             known = ", ".join(tools) or "none"
-            plan.settled.append(Settled(position, call, "failed", f"there is no tool {call.name!r}; tools: {known}"))
+            plan.settled.append(
+                Settled(position, call, "failed", _text(f"there is no tool {call.name!r}; tools: {known}"))
+            )
             continue
         item = _judge(position, call, tool, continuation, call.name in gated)
         if isinstance(item, Settled):
@@ -89,12 +90,12 @@ def _judge(
         values = tool.check(args)
         gated = always or _is_gated(tool, args)
     except ToolArgumentError as error:
-        return Settled(position, call, "failed", str(error))
+        return Settled(position, call, "failed", _text(str(error)))
     if gated and not decision:
         return Question(ApprovalKind.TOOL_CALL, call.id, call.name, call.args)
     if decision.get("choice") == Choice.REJECT:
         reason = decision.get("reason") or "a person rejected this call"
-        return Settled(position, call, "rejected", reason)
+        return Settled(position, call, "rejected", _text(reason))
     if call.id in continuation.get(INTENTS, ()):
         return _judge_started(position, call, args, continuation)
     return Ready(position, Call(call.id, call.name, args), tool, values)
@@ -112,9 +113,9 @@ def _judge_started(position: int, call: ToolCallPart, args: str, continuation: M
     if outcome is None:
         return Question(ApprovalKind.TOOL_OUTCOME, call.id, call.name, args)
     if outcome["choice"] == Choice.FAIL:
-        return Settled(position, call, "failed", outcome.get("reason") or "a person said that this call failed")
-    value = outcome["value"]
-    return Settled(position, call, "done", value, value.encode())
+        reason = outcome.get("reason") or "a person said that this call failed"
+        return Settled(position, call, "failed", _text(reason))
+    return Settled(position, call, "done", ToolOutput((), outcome["value"].encode()))
 
 
 def result_message(
@@ -153,8 +154,7 @@ class CallStep:
         """Run what may run, record each outcome as it comes, then ask what must be asked."""
         await self._record_intents()
         for settled in self._plan.settled:
-            output = ToolOutput((TextPart(settled.content),), settled.structured)
-            self._record(settled.position, settled.call, settled.outcome, output)
+            self._record(settled.position, settled.call, settled.outcome, settled.output)
         self._run.check()
         if self._plan.ready:
             await self._run.thread.firmly()

@@ -26,6 +26,9 @@ from clew_storage import (
     ThreadKey,
 )
 
+# What a caller gave that a message was too large in.
+_FIELDS = {Source.INPUT: "input", Source.UPDATE: "content"}
+
 
 @dataclass(frozen=True, slots=True)
 class DraftMessage:
@@ -122,7 +125,7 @@ def build(
         created_at_ms=now_ms,
         body=encode_body(body, messages_hold_calls=asked),
     )
-    records = tuple(_record(message, message_limit) for message in messages)
+    records = tuple(_record(message, message_limit, _FIELDS.get(draft.source, "message")) for message in messages)
     approvals = tuple(
         ApprovalRecord(
             id=ids.approval_id(uid, version, number),
@@ -170,8 +173,8 @@ def _place(draft: Draft, version: int, next_position: int, now_ms: int) -> tuple
     return tuple(placed), next_position
 
 
-def _record(message: Message, limit: int) -> MessageRecord:
+def _record(message: Message, limit: int, field: str) -> MessageRecord:
     body = encode_message(message)
     if len(body) > limit:
-        raise StateTooLargeError("the message", len(body), limit)
+        raise StateTooLargeError("the message", len(body), limit, field)
     return MessageRecord(message.id, message.version, message.position, message.role, message.created_at_ms, body)

@@ -279,9 +279,10 @@ class StateTooLargeError(ExhaustedError):
 
     code = "state_too_large"
 
-    def __init__(self, what: str, size: int, limit: int) -> None:
+    def __init__(self, what: str, size: int, limit: int, field: str) -> None:
         super().__init__(
             f"{what} would be {size} bytes, and {limit} is the most; keep large data elsewhere and store a reference",
+            field=field,
             size=size,
             limit=limit,
         )

@@ -247,6 +247,6 @@ def _weight(content: Sequence[Part]) -> int:
                 size += len(held)
             case MediaPart(data=bytes(held)) | DataPart(data=held):
                 size += len(held)
-            case ToolResultPart(content=inner):
-                size += _weight(inner)
+            case ToolResultPart(content=inner, structured=held):
+                size += _weight(inner) + len(held or b"")
     return size

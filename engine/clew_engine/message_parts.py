@@ -192,7 +192,10 @@ class UnknownPart(_Part):
 
 @dataclass(frozen=True, slots=True)
 class ToolResultPart(_Part):
-    """The one outcome of a tool call. `structured` is the JSON value beside what the model reads."""
+    """The one outcome of a tool call. `structured` is its JSON value; where `content` is empty, the model reads that JSON.
+
+    Content that is nothing but the text of the JSON is not held beside it.
+    """
 
     tool_call_id: str
     name: str
@@ -207,14 +210,26 @@ class ToolResultPart(_Part):
         check_parts(self.content, IN_RESULTS)
         if self.structured is not None:
             check_json(self.structured, "structured")
+            if self._repeats(self.structured):
+                object.__setattr__(self, "content", ())
         if not isinstance(self.is_error, bool):
             raise ValueError(f"is_error must be true or false, not {self.is_error!r}")
         check_one_of(self.outcome, OUTCOMES, "outcome")
 
     @property
+    def shown(self) -> tuple[Part, ...]:
+        """What the model reads: the content, or the JSON as text."""
+        if not self.content and self.structured is not None:
+            return (TextPart(self.structured.decode()),)
+        return self.content
+
+    @property
     def text(self) -> str:
         """What the model reads of it, as far as it is text."""
-        return "".join(part.text for part in self.content if isinstance(part, TextPart))
+        return "".join(part.text for part in self.shown if isinstance(part, TextPart))
+
+    def _repeats(self, structured: bytes) -> bool:
+        return self.content == (TextPart(structured.decode()),)
 
 
 Part = TextPart | ReasoningPart | MediaPart | ToolCallPart | ToolResultPart | DataPart | UnknownPart

@@ -45,7 +45,7 @@ def _result_fields(part: ToolResultPart) -> dict[str, Any]:
         "type": "tool_result",
         "tool_call_id": part.tool_call_id,
         "name": part.name,
-        "content": [view_part(item) for item in part.content],
+        "content": [view_part(item) for item in part.shown],
         "is_error": part.is_error,
         "outcome": part.outcome,
     }

@@ -126,7 +126,7 @@ class Message:
 
 def spoken_texts(message: Message) -> list[str]:
     """What is looked through for words: the text of the message, and of the results in it."""
-    inner = [part for result in message.tool_results for part in result.content]
+    inner = [part for result in message.tool_results for part in result.shown]
     return [part.text for part in (*message.content, *inner) if isinstance(part, TextPart)]
 
 

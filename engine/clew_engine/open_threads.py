@@ -95,7 +95,7 @@ class OpenThread:
         after = self._applied[1]
         limit = self._storage.tuning.state_limit
         if after.size > limit:
-            raise StateTooLargeError("the state", after.size, limit)
+            raise StateTooLargeError("the state", after.size, limit, "state_json")
         return after
 
     def view(self) -> Checkpoint:

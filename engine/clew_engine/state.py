@@ -24,7 +24,7 @@ def parse_state(text: bytes, field: str = "state_json", limit: int = LARGEST) ->
     if not text:
         return {}
     if len(text) > limit:
-        raise StateTooLargeError(field, len(text), limit)
+        raise StateTooLargeError(field, len(text), limit, field)
     try:
         return check_keys(split_object(text), field)
     except JsonError as error:
@@ -63,7 +63,7 @@ def check_size(state: Mapping[str, bytes], limit: int) -> None:
     """Raises StateTooLargeError when the joined object would be over the limit."""
     size = 2 + sum(len(key) + len(value) + 4 for key, value in state.items())
     if size > limit:
-        raise StateTooLargeError("the state", size, limit)
+        raise StateTooLargeError("the state", size, limit, "state_json")
 
 
 def replacing(values: Mapping[str, bytes]) -> StateChange | None:

@@ -44,7 +44,7 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """A result as it is kept: parts for the model, and the JSON of a structured value."""
+    """A result as it is kept: parts for the model, and the JSON of a structured value; without parts the model reads the JSON."""
 
     content: tuple[Part, ...]
     structured: bytes | None = None
@@ -163,7 +163,7 @@ def output_of(result: Any) -> ToolOutput:
         structured = encode(_plain(result))
     except (JsonError, pydantic.ValidationError) as error:
         raise ToolResultError(f"the tool returned what JSON cannot hold: {error}") from None
-    return ToolOutput((TextPart(structured.decode()),), structured)
+    return ToolOutput((), structured)
 
 
 def _called(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:

@@ -33,7 +33,7 @@ class Seals:
         head = _MARK + bytes((len(name),)) + name
         size = len(head) + _NONCE_BYTES + len(snapshot) + _TAG_BYTES
         if size > VALUE_BYTES:
-            raise StateTooLargeError("the snapshot", size, VALUE_BYTES)
+            raise StateTooLargeError("the snapshot", size, VALUE_BYTES, "snapshot")
         nonce = os.urandom(_NONCE_BYTES)
         return head + nonce + _cipher(self._keys[0]).encrypt(nonce, snapshot, _bound(head, tenant))
 

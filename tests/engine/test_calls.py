@@ -7,9 +7,16 @@ from typing import Any
 import pytest
 
 from clew_engine.approvals import ApprovalKind
-from clew_engine.calls import Plan, plan_calls
-from clew_engine.messages import ToolCallPart
-from clew_engine.tools import Tool, tool
+from clew_engine.calls import Plan, Settled, plan_calls
+from clew_engine.messages import TextPart, ToolCallPart
+from clew_engine.tools import Tool, ToolOutput, tool
+
+
+def said(settled: Settled) -> str:
+    """What the model is told without a run of the call."""
+    (part,) = settled.output.content
+    assert isinstance(part, TextPart)
+    return part.text
 
 
 @tool
@@ -50,13 +57,13 @@ def test_no_arguments_are_an_empty_object() -> None:
 
 def test_an_unknown_tool_is_settled_as_failed_and_the_known_ones_are_named() -> None:
     (settled,) = planned(a_call("nowhere")).settled
-    assert (settled.outcome, settled.content) == ("failed", "there is no tool 'nowhere'; tools: look, pay")
+    assert (settled.outcome, said(settled)) == ("failed", "there is no tool 'nowhere'; tools: look, pay")
 
 
 def test_invalid_arguments_are_settled_as_failed() -> None:
     (settled,) = planned(a_call("pay", '{"amount": "x"}')).settled
     assert settled.outcome == "failed"
-    assert "amount" in settled.content
+    assert "amount" in said(settled)
 
 
 def test_a_gated_call_is_asked_about_with_the_arguments_as_written() -> None:
@@ -79,7 +86,7 @@ def test_an_approved_call_is_ready_with_the_arguments_of_the_decision() -> None:
 def test_a_rejected_call_is_settled_with_the_reason(reason: str, told: str) -> None:
     decided = {"c1": {"choice": "reject", "reason": reason}}
     (settled,) = planned(a_call("pay", '{"amount": 9}'), decided=decided).settled
-    assert (settled.outcome, settled.content) == ("rejected", told)
+    assert (settled.outcome, said(settled)) == ("rejected", told)
 
 
 def test_a_started_call_without_a_record_is_asked_about() -> None:
@@ -101,8 +108,8 @@ def test_a_started_call_that_was_not_approved_again_is_not_run() -> None:
 def test_an_outcome_that_a_person_gave_is_settled() -> None:
     outcomes = {"c1": {"choice": "result", "value": '{"a":1.0}'}, "c2": {"choice": "fail", "reason": "lost"}}
     one, other = planned(a_call(), a_call(call_id="c2"), intents=["c1", "c2"], outcomes=outcomes).settled
-    assert (one.outcome, one.content, one.structured) == ("done", '{"a":1.0}', b'{"a":1.0}')
-    assert (other.outcome, other.content) == ("failed", "lost")
+    assert (one.outcome, one.output) == ("done", ToolOutput((), b'{"a":1.0}'))
+    assert (other.outcome, other.output) == ("failed", ToolOutput((TextPart("lost"),)))
 
 
 def test_calls_are_sorted_each_by_itself() -> None:
@@ -120,4 +127,4 @@ def test_calls_are_sorted_each_by_itself() -> None:
 
 def test_a_started_call_whose_tool_is_gone_is_settled() -> None:
     (settled,) = planned(a_call(), intents=["c1"], tools={}).settled
-    assert (settled.outcome, settled.content) == ("failed", "there is no tool 'look'; tools: none")
+    assert (settled.outcome, said(settled)) == ("failed", "there is no tool 'look'; tools: none")

@@ -171,7 +171,7 @@ async def test_parallel_calls_wait_together_when_the_ungated_ones_are_done(stora
     await thread.decide({first.id: {"arguments": {"n": 9}}})
     assert did == ["free 2", "gated 9"]
     results = [part for message in model.asked[-1].messages for part in message.tool_results]
-    assert [(each.outcome, each.content[0].text) for each in results] == [  # type: ignore[union-attr]
+    assert [(each.outcome, each.text) for each in results] == [
         ("done", "gated 9"),
         ("done", '{"n":2}'),
         ("rejected", "not three"),
@@ -198,7 +198,7 @@ async def test_a_once_call_that_a_cancel_meets_is_for_a_person_to_tell(storage: 
     assert (waiting.kind.value, waiting.tool, waiting.arguments) == ("tool_outcome", "pay", {"amount": 5})
     await thread.decide({waiting.id: {"result": "it was paid"}})
     assert (await thread.state())["answer"] == "done"
-    assert model.asked[-1].messages[-1].tool_results[0].content == (TextPart('"it was paid"'),)
+    assert model.asked[-1].messages[-1].tool_results[0].shown == (TextPart('"it was paid"'),)
 
 
 async def test_a_tool_that_takes_too_long_is_a_failed_outcome_and_its_runs_limit_the_runs_end(storage: Storage) -> None:

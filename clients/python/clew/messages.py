@@ -131,6 +131,8 @@ def _result(wire: pb.ToolResult) -> Part:
     }
     if wire.HasField("structured_json"):
         view["structured"] = decode_json(wire.structured_json)
+        if not wire.content:
+            view["content"] = [{"type": "text", "text": wire.structured_json}]
     return view
 
 

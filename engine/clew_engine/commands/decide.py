@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from clew_engine.answer_sizes import check_size
 from clew_engine.approvals import (
     CHOICES,
     STATE_AFTER,
@@ -127,6 +128,7 @@ def answered(
                 f"approval {record.id} expired and counts as rejected; the run goes on without it",
                 approval_id=record.id,
             )
+        check_size(approval, decision, program, storage.tuning)
         seen.append((approval, decision))
     upgraded, change = program.upgraded(thread.body.next, thread.state, thread.key.thread_id)
     continuation = program.decided(upgraded, seen)

@@ -223,7 +223,7 @@ def _drafts(messages: Sequence[NewMessage], limit: int) -> tuple[DraftMessage, .
         )
         drafts.append(DraftMessage(message.role, message.content, id=message.id or None, metadata=metadata))
     if size > limit:
-        raise StateTooLargeError("the messages together", size, limit)
+        raise StateTooLargeError("the messages together", size, limit, "messages")
     check_order(drafts)
     return tuple(drafts)
 

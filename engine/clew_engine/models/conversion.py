@@ -147,9 +147,7 @@ def _response_parts(part: ours.Part, system: str) -> Iterator[theirs.ModelRespon
 
 
 def _tool_return(result: ours.ToolResultPart, system: str) -> theirs.ToolReturnPart:
-    content = [item for part in result.content if (item := _shown(part, system)) is not None]
-    if not content and result.structured is not None:
-        content = [escaped(result.structured.decode())]
+    content = [item for part in result.shown if (item := _shown(part, system)) is not None]
     if all(isinstance(item, str) for item in content):
         returned: Any = "\n".join(cast("list[str]", content))
     else:

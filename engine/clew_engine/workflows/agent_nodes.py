@@ -165,8 +165,7 @@ class _Talk:
         left = [(place, call) for place, call in enumerate(reply.tool_calls) if call.id not in results]
         plan = plan_calls(left, {DECIDED: self._decided(reply)}, self._agent.tools, self._agent.gated)
         for settled in plan.settled:
-            output = ToolOutput((TextPart(settled.content),), settled.structured)
-            results[settled.call.id] = await self._recorded(settled.call, settled.outcome, output)
+            results[settled.call.id] = await self._recorded(settled.call, settled.outcome, settled.output)
         await self._announce(plan.ready)
         tasks = {ready.call.id: asyncio.create_task(self._call(ready)) for ready in plan.ready}
         outcomes = await asyncio.gather(*tasks.values(), return_exceptions=True)
@@ -217,7 +216,7 @@ class _Talk:
         except StepFailedError as error:
             return "failed", ToolOutput((TextPart(str(error)),))
         if said is not None:
-            return "done", ToolOutput((TextPart(said.decode()),), said)
+            return "done", ToolOutput((), said)
         context.check()
         call = tool.call(ready.values, context.tool_context(told_call(context.node, ready.call.id)))
         try:

@@ -173,7 +173,7 @@ class NodeContext:
         limit = self.run.storage.tuning.state_limit
         for key, value in values.items():
             if len(value) > limit:
-                raise StateTooLargeError(f"the result of {key.partition('#')[0]!r}", len(value), limit)
+                raise StateTooLargeError(f"the result of {key.partition('#')[0]!r}", len(value), limit, "result")
         if self.presence.over:
             self.check()
             raise RuntimeError(f"node {self.node!r} is over: it must await all that it starts")

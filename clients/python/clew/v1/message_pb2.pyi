@@ -421,14 +421,14 @@ class ToolResult(_message.Message):
     name: _builtins.str
     """The tool."""
     structured_json: _builtins.str
-    """A JSON value beside the content, for programs. Unset for none."""
+    """The result as a JSON value, for programs; what the model reads too where content is empty. Unset for none."""
     is_error: _builtins.bool
     """Whether the model is told that the call failed."""
     outcome: Global___ToolOutcome.ValueType
     """How the call ended."""
     @_builtins.property
     def content(self) -> _containers.RepeatedCompositeFieldContainer[Global___Part]:
-        """What the model reads: text, media and data parts."""
+        """What the model reads: text, media and data parts. Empty where that is structured_json as text, which is not sent twice."""
 
     def __init__(
         self,
