@@ -20,7 +20,7 @@ from clew_engine.log_events import view_message
 from clew_engine.lookout import is_alive
 from clew_engine.message_search import found_messages
 from clew_engine.messages import Message
-from clew_engine.paging import Page, decode_token, encode_token, page_size
+from clew_engine.paging import Page, page_size
 from clew_storage import ApprovalState, CheckpointRecord, Head, Status, ThreadFilter, ThreadKey, ThreadRecord
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def list_threads(
     """Threads, newest first. A page holds at most 2 MiB of metadata beside its first thread."""
     limit = page_size(size, 20, 200)
     listing = ("threads", tenant, where, by_update)
-    place = decode_token(token, listing, (int, str))
+    place = await storage.page_tokens.place(token, listing)
     after = (int(place[0]), str(place[1])) if place else None
     found = await storage.backend.threads.list_threads(tenant, where, by_update=by_update, after=after, limit=limit + 1)
     taken = _fitting([len(record.info.metadata) for record in found[:limit]])
@@ -77,7 +77,7 @@ async def list_threads(
         return Page(items)
     last = found[taken - 1]
     moment = last.updated_at_ms if by_update else last.created_at_ms
-    return Page(items, encode_token(listing, (moment, last.key.thread_id)))
+    return Page(items, await storage.page_tokens.make(listing, (moment, last.key.thread_id)))
 
 
 async def get_state(storage: Storage, key: ThreadKey, checkpoint_id: str) -> tuple[dict[str, bytes], Checkpoint | None]:
@@ -100,7 +100,7 @@ async def list_checkpoints(storage: Storage, key: ThreadKey, *, size: int, token
     limit = page_size(size, 20, 200)
     head = await _head(storage, key)
     listing = ("checkpoints", key, head.thread.uid)
-    place = decode_token(token, listing, (int, int))
+    place = await storage.page_tokens.place(token, listing)
     before = int(place[0]) if place else None
     version = int(place[1]) if place else head.thread.head_version
     found = await storage.backend.threads.list_checkpoints(
@@ -108,7 +108,7 @@ async def list_checkpoints(storage: Storage, key: ThreadKey, *, size: int, token
     )
     taken = _fitting([len(record.body) for record in found[:limit]])
     items = [view_checkpoint(key.thread_id, head.thread.uid, record) for record in found[:taken]]
-    following = encode_token(listing, (items[-1].version, version)) if len(found) > taken else ""
+    following = await storage.page_tokens.make(listing, (items[-1].version, version)) if len(found) > taken else ""
     return Page(items, following, version)
 
 
@@ -129,7 +129,7 @@ async def list_messages(
     limit = page_size(size, 50, 500)
     head = await _head(storage, key)
     listing = ("messages", key, head.thread.uid, newest_first, search)
-    place = decode_token(token, listing, (int, int))
+    place = await storage.page_tokens.place(token, listing)
     version = int(place[1]) if place else head.thread.head_version
     if version == 0:
         return Page(())
@@ -145,13 +145,13 @@ async def list_messages(
             limit=limit,
             room=PAGE_BYTES,
         )
-        return Page(items, "" if last is None else encode_token(listing, (last, version)), version)
+        return Page(items, "" if last is None else await storage.page_tokens.make(listing, (last, version)), version)
     found = await storage.backend.messages.list_messages(
         key, at_version=version, after_position=after, limit=limit + 1, newest_first=newest_first
     )
     taken = _fitting([len(record.body) for record in found[:limit]])
     items = [view_message(record) for record in found[:taken]]
-    following = encode_token(listing, (items[-1].position, version)) if len(found) > taken else ""
+    following = await storage.page_tokens.make(listing, (items[-1].position, version)) if len(found) > taken else ""
     return Page(items, following, version)
 
 
@@ -186,7 +186,7 @@ async def list_approvals(
     limit = page_size(size, 50, 200)
     states = states or (ApprovalState.PENDING,)
     listing = ("approvals", tenant, thread_id, user_id, app, *states)
-    place = decode_token(token, listing, (int, str))
+    place = await storage.page_tokens.place(token, listing)
     key = ThreadKey(tenant, thread_id) if thread_id else None
     # Read before the approvals are: a decision that expects this version is refused if they changed meanwhile.
     version = (await _head(storage, key)).thread.head_version if key else 0
@@ -203,7 +203,7 @@ async def list_approvals(
     items = [view_approval(record) for record in found[:taken]]
     if len(found) <= taken:
         return Page(items, "", version)
-    return Page(items, encode_token(listing, (items[-1].created_at_ms, items[-1].id)), version)
+    return Page(items, await storage.page_tokens.make(listing, (items[-1].created_at_ms, items[-1].id)), version)
 
 
 async def get_approval(storage: Storage, tenant: str, approval_id: str) -> tuple[Approval, int]:

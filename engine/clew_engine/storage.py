@@ -27,6 +27,7 @@ from clew_engine.listings import Threads
 from clew_engine.lookout import Lookout
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import OnBusy, RunOptions, Tuning, on_busy_of
+from clew_engine.page_tokens import PageTokens
 from clew_engine.program import Program
 from clew_engine.runs import Run
 from clew_engine.setting_up import set_up
@@ -72,6 +73,7 @@ class Storage:
         self.approvals = Approvals(self)
         self.cache = Cache(self)
         self.threads = Threads(self)
+        self.page_tokens = PageTokens(self)
         self.values_swept_at_ms = 0
         self.warm = WarmThreads(self.tuning.cache_bytes)
         self.live: dict[ThreadKey, Run] = {}

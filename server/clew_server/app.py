@@ -167,7 +167,7 @@ class Server:
         )
         approval_service_pb2_grpc.add_ApprovalServiceServicer_to_server(ApprovalService(self.storage), server)
         cache_service_pb2_grpc.add_CacheServiceServicer_to_server(CacheService(self.storage), server)
-        app_service_pb2_grpc.add_AppServiceServicer_to_server(AppService(self.apps), server)
+        app_service_pb2_grpc.add_AppServiceServicer_to_server(AppService(self.apps, self.storage), server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         if self.settings.with_reflection:
             reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), server)

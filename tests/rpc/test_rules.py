@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -263,3 +265,19 @@ async def test_a_token_of_another_listing_is_refused(served: Served) -> None:
         assert refused.metadata["field"] == "page_token"
     rest = await served.threads.ListThreads(thread_service_pb2.ListThreadsRequest(page_token=token))
     assert [thread.thread_id for thread in (*page.threads, *rest.threads)] == ["t2", "t1", "t0"]
+
+
+async def test_a_token_whose_version_was_changed_is_refused(served: Served) -> None:
+    for number in range(2):
+        await events_of(served.runs.Send(run_service_pb2.SendRequest(thread_id="t", text=f"{number}")))
+    calls: tuple[tuple[Any, Any], ...] = (
+        (served.threads.ListMessages, thread_service_pb2.ListMessagesRequest),
+        (served.checkpoints.ListCheckpoints, checkpoint_service_pb2.ListCheckpointsRequest),
+    )
+    for call, request in calls:
+        token = (await call(request(thread_id="t", page_size=1))).next_page_token
+        seal, place, version = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+        for forged in ((place, 99999), (place, -1), (place, 1), (place + 1, version)):
+            changed = base64.urlsafe_b64encode(json.dumps([seal, *forged]).encode()).decode().rstrip("=")
+            refused = await refusal(call(request(thread_id="t", page_size=1, page_token=changed)))
+            assert (refused.reason, refused.metadata["field"]) == ("ARGUMENT_INVALID", "page_token")

@@ -8,7 +8,8 @@ from grpc.aio import ServicerContext
 
 from clew.v1 import app_service_pb2 as pb
 from clew.v1.app_service_pb2_grpc import AppServiceServicer
-from clew_engine.paging import decode_token, encode_token, page_size
+from clew_engine import Storage
+from clew_engine.paging import page_size
 from clew_server.rpc.served_apps import ServedApps
 from clew_server.rpc.wire.apps import to_app
 from clew_server.rpc.wire.events import fitting
@@ -21,18 +22,24 @@ _LISTING = ("apps",)
 class AppService(AppServiceServicer):
     """The apps by name."""
 
-    def __init__(self, apps: ServedApps) -> None:
+    def __init__(self, apps: ServedApps, storage: Storage) -> None:
         self._apps = apps
+        self._storage = storage
 
     async def ListApps(self, request: pb.ListAppsRequest, context: Context) -> pb.ListAppsResponse:
         """A page of apps."""
         limit = page_size(request.page_size, 50, 200)
-        place = decode_token(request.page_token, _LISTING, (str,))
-        left = [info for info in self._apps.infos() if place is None or info.name > str(place[0])]
-        apps = fitting(map(to_app, left[:limit]), VALUE_BYTES)
-        token = encode_token(_LISTING, (apps[-1].name,)) if len(apps) < len(left) else ""
-        return pb.ListAppsResponse(apps=apps, next_page_token=token)
+        async with self._storage.calling(None):
+            return await self._page(request.page_token, limit)
 
     async def GetApp(self, request: pb.GetAppRequest, context: Context) -> pb.GetAppResponse:
         """One app."""
         return pb.GetAppResponse(app=to_app(self._apps.info(request.name)))
+
+    async def _page(self, token: str, limit: int) -> pb.ListAppsResponse:
+        tokens = self._storage.page_tokens
+        place = await tokens.place(token, _LISTING)
+        left = [info for info in self._apps.infos() if place is None or info.name > str(place[0])]
+        apps = fitting(map(to_app, left[:limit]), VALUE_BYTES)
+        following = await tokens.make(_LISTING, (apps[-1].name,)) if len(apps) < len(left) else ""
+        return pb.ListAppsResponse(apps=apps, next_page_token=following)

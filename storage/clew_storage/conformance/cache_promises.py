@@ -49,6 +49,13 @@ class CachePromises(Promises):
         assert await backend.cache.delete_value(named(), now_ms=NOW) is False
         assert await listed(backend) == []
 
+    async def test_a_namespace_and_a_tenant_without_a_name_are_like_others(self, backend: Backend) -> None:
+        await backend.cache.put_value(named("secret", "", ""), a_value(b"null"))
+        assert await listed(backend, namespace="", tenant="") == ["secret"]
+        assert [
+            await listed(backend, namespace=namespace, tenant=tenant) for namespace, tenant in (("n", ""), ("", "acme"))
+        ] == [[], []]
+
     async def test_the_last_value_put_takes_the_place_and_the_time_of_the_one_before(self, backend: Backend) -> None:
         for expires_at_ms in (NOW + 1, None, NOW + 5):
             await backend.cache.put_value(named(), a_value(b"%d" % (expires_at_ms or 0), expires_at_ms))

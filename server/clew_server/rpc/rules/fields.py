@@ -15,7 +15,7 @@ from clew_engine.errors import ArgumentInvalidError, StateInvalidError
 from clew_engine.field_rules import check_any_text, check_metadata, check_text_size, wanted_metadata
 from clew_engine.ids import check_id, check_new_message_id
 from clew_engine.json_text import JsonError, parse_strict, split_object
-from clew_engine.paging import check_token
+from clew_engine.page_tokens import check_token
 from clew_engine.requests import check_request_id
 from clew_engine.state import LARGEST, check_keys, parse_state
 
