@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from clew_engine.errors import ThreadNotFoundError
-from clew_storage import Head
+from clew_storage import Head, LeaseLost
 
 
-def gone(thread_id: str) -> ThreadNotFoundError:
-    """The error of whoever read or ran a thread that another call has deleted meanwhile."""
+class Deleted(LeaseLost):
+    """The right to write was lost because the thread was deleted. `head` is what its id names now."""
+
+    def __init__(self, uid: str, head: Head | None) -> None:
+        super().__init__("the thread was deleted")
+        self.uid = uid
+        self.head = head
+
+
+def deleted(thread_id: str, uid: str = "", head: Head | None = None) -> ThreadNotFoundError:
+    """The error of a call in whose middle the thread was deleted."""
+    now = f"; the id names another thread now, of uid {head.thread.uid!r}" if head else ""
+    named = {"thread_uid": uid} if uid else {}
+    present = {"present_uid": head.thread.uid} if head else {}
     return ThreadNotFoundError(
-        thread_id, f"thread {thread_id!r} was deleted; the first send to the id makes a new thread"
+        thread_id,
+        f"thread {thread_id!r} was deleted, and nothing is written to it any more{now}",
+        **named,
+        **present,
     )
 
 

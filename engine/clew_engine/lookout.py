@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clew_engine.errors import LeaseLostError
-from clew_engine.incarnations import gone
+from clew_engine.incarnations import deleted
 from clew_storage import Glance, Status, StorageError, ThreadKey
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Lookout:
         thread = run.thread
         if not thread.is_held:
             key = thread.key
-            run.abandon(gone(key.thread_id) if run.began and glance.uid != thread.uid else lost(key.thread_id))
+            run.abandon(deleted(key.thread_id, thread.uid) if run.began and glance.uid != thread.uid else lost(key.thread_id))
         elif glance.cancel_requested and glance.uid == thread.uid and 0 < run.began <= glance.head_version:
             run.stop("cancelled", "the run was cancelled")
 
@@ -86,7 +86,7 @@ class Lookout:
         seen = self._seen.get(key)
         for reader in readers:
             if reader.uid and reader.uid != glance.uid:
-                reader.fail(gone(key.thread_id))
+                reader.fail(deleted(key.thread_id, reader.uid))
             elif seen != glance:
                 reader.nudge()
 

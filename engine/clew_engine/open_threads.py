@@ -14,6 +14,7 @@ from clew_engine.drafts import Built, Draft, build
 from clew_engine.errors import StateTooLargeError, expect_version
 from clew_engine.events import Event, Payload
 from clew_engine.growing_state import GrowingState
+from clew_engine.incarnations import Deleted
 from clew_engine.log_events import Logged, events_of, view_message
 from clew_engine.transcripts import Transcript
 from clew_storage import (
@@ -41,6 +42,7 @@ class OpenThread:
     def __init__(self, storage: Storage, grant: Grant, found: Head | None) -> None:
         self._storage = storage
         self._grant = grant
+        self._was_there = found is not None
         self._transcript: Transcript | None = None
         self._state: GrowingState | None = None
         self._applied: tuple[StateChange, GrowingState] | None = None
@@ -190,6 +192,7 @@ class OpenThread:
         leases = self._storage.backend.leases
         while not leases.holds_firmly(self._grant):
             if not self.is_held:
+                await self._refuse_deleted()
                 raise LeaseLost(f"the lease of thread {self.key.thread_id} was lost")
             await asyncio.sleep(self._storage.tuning.look_s)
 
@@ -201,6 +204,13 @@ class OpenThread:
         """Leave transcript and state in the cache for the next holder of the lease."""
         if self._transcript is not None and self._state is not None and self.head is not None:
             self._storage.warm.put(self.key, self.uid, self.version, self._transcript, dict(self._state))
+
+    async def _refuse_deleted(self) -> None:
+        """Raises Deleted where the lease was lost with the thread, and not to another server."""
+        head = await self._storage.backend.threads.get_head(self.key)
+        # Of a thread that was not there another may have been made by whoever has the lease now.
+        if head is None or (self._was_there and head.thread.uid != self.uid):
+            raise Deleted(self.uid if self._was_there else "", head) from None
 
     def _advance(self, draft: Draft, built: Built) -> None:
         self.head = built.checkpoint
@@ -224,10 +234,12 @@ class OpenThread:
     ) -> Checkpoint:
         try:
             written = await self._storage.backend.threads.append(write)
-        except StorageError:
+        except StorageError as error:
             if earlier is not None:
                 # A write that stands on one that failed fails too; what is told is why the first one did.
                 await earlier
+            if isinstance(error, LeaseLost):
+                await self._refuse_deleted()
             raise
         if earlier is not None:
             await earlier

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from clew_engine.checkpoints import Checkpoint
 from clew_engine.drafts import Draft
 from clew_engine.errors import AppMismatchError, AppNotFoundError
+from clew_engine.incarnations import Deleted
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
 from clew_engine.program import Program
@@ -46,6 +47,8 @@ async def write_from_outside(
     await storage.expect(key, mutation.expected_version)
     try:
         return await _write(storage, key, requests, prepare, mutation, options)
+    except Deleted:
+        raise
     except LeaseLost:
         # An update, which waits for no lease, may have made the thread since its head was read.
         head = await storage.backend.threads.get_head(key)

@@ -11,9 +11,7 @@ from clew_engine import ids
 from clew_engine.approvals import Question
 from clew_engine.checkpoints import Checkpoint, Failure
 from clew_engine.drafts import Draft, DraftMessage
-from clew_engine.errors import ClewError, StateTooLargeError, ThreadInterruptedError, ThreadNotFoundError
-from clew_engine.incarnations import gone
-from clew_engine.lookout import lost
+from clew_engine.errors import ClewError, StateTooLargeError, ThreadInterruptedError
 from clew_engine.messages import Message, Usage
 from clew_engine.models import ModelError
 from clew_engine.open_threads import OpenThread
@@ -194,7 +192,7 @@ class Run:
         try:
             await self._steps()
         except Exception as error:  # noqa: BLE001 - whatever it is, the lease is let go and readers are told
-            self._lose(await self._told(error))
+            self._lose(error)
         finally:
             if timer is not None:
                 timer.cancel()
@@ -252,25 +250,16 @@ class Run:
         for task in tuple(self._work):
             task.cancel()
 
-    async def _told(self, error: Exception) -> Exception:
-        """What took the lease away: the thread was deleted, or another server has it."""
-        if self._abandoned is not None or not isinstance(error, LeaseLost):
-            return error
-        key = self.thread.key
-        try:
-            head = await self.storage.backend.threads.get_head(key)
-        except StorageError:
-            return error
-        self._abandoned = lost(key.thread_id) if head and head.thread.uid == self.thread.uid else gone(key.thread_id)
-        return error
-
     def _lose(self, error: Exception) -> None:
         thread = self.thread
         self.storage.warm.drop(thread.key)
         for task in tuple(self._work):
             task.cancel()
-        if self._abandoned is not None or isinstance(error, LeaseLost):
-            self.storage.hub.fail(thread.key, thread.uid, self._abandoned or ThreadNotFoundError(thread.key.thread_id))
+        if self._abandoned is not None:
+            self.storage.hub.fail(thread.key, thread.uid, self._abandoned)
+            return
+        if isinstance(error, LeaseLost):
+            self.storage.hub.fail(thread.key, thread.uid, translated(error, thread.key))
             return
         self.storage.report(error, thread.key)
         why = translated(error, thread.key) if isinstance(error, StorageError) else None

@@ -15,9 +15,9 @@ from clew_engine.errors import (
     StorageFullError,
     StorageUnavailableError,
     ThreadBusyError,
-    ThreadNotFoundError,
     VersionConflictError,
 )
+from clew_engine.incarnations import Deleted, deleted
 from clew_storage import (
     ApprovalNotPending,
     CheckpointMissing,
@@ -44,10 +44,12 @@ def translated(error: StorageError, key: Key | None) -> ClewError:
 
 _TABLE: dict[type, Callable[[Any, str], ClewError]] = {
     VersionConflict: lambda error, thread_id: VersionConflictError(thread_id, error.expected, error.actual),
-    ThreadMissing: lambda _, thread_id: ThreadNotFoundError(thread_id),
+    # Said of a thread that was there when the call came.
+    ThreadMissing: lambda _, thread_id: deleted(thread_id),
+    Deleted: lambda error, thread_id: deleted(thread_id, error.uid, error.head),
     LeaseBusy: lambda _, thread_id: ThreadBusyError(thread_id, 0.0),
     LeaseLost: lambda _, thread_id: LeaseLostError(
-        f"the right to write to thread {thread_id!r} was lost (it was deleted, or taken over); read it again",
+        f"the right to write to thread {thread_id!r} was lost to another server; read it again",
         thread_id=thread_id,
     ),
     CheckpointMissing: lambda _, thread_id: CheckpointNotFoundError(thread_id, ""),

@@ -24,7 +24,7 @@ CANARY = "canary-that-must-be-gone"
 PLAN = f"{CANARY}|lookup lookup"
 # A deleted thread leaves nothing in these; in `threads` and `requests` stay its tombstone and the hashes of its requests.
 CONTENT = ("checkpoints", "messages", "state_changes", "folds", "approvals")
-ENDS = {"thread_not_found", "thread_interrupted", "lease_lost", "resume_invalid", "approval_not_found"}
+ENDS = {"thread_not_found", "thread_interrupted", "resume_invalid", "approval_not_found"}
 
 
 async def lookup() -> str:

@@ -29,7 +29,7 @@ PLANS = (
 EXPECTED = frozenset(
     {
         "thread_suspended", "thread_busy", "thread_not_found", "thread_interrupted", "resume_invalid", "version_conflict",
-        "checkpoint_not_found", "approval_not_found", "approval_already_decided", "target_exists", "cancelled", "lease_lost",
+        "checkpoint_not_found", "approval_not_found", "approval_already_decided", "target_exists", "cancelled",
         "run_not_found",
     }
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from clew_engine.errors import ThreadNotFoundError
+from clew_engine.incarnations import deleted
 from clew_engine.options import Mutation
 from clew_engine.requests import RequestLog, again_if_recorded
 from clew_storage import ThreadKey
@@ -36,7 +36,7 @@ async def _delete(storage: Storage, key: ThreadKey, mutation: Mutation) -> bool:
         key, request=record, now_ms=storage.now_ms(), expected_version=mutation.expected_version
     )
     storage.warm.drop(key)
-    gone = ThreadNotFoundError(key.thread_id)
+    gone = deleted(key.thread_id, thread.uid)
     live = storage.live.get(key)
     if live is not None and live.thread.uid == thread.uid:
         live.abandon(gone)
