@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import grpc
@@ -20,6 +22,8 @@ from clew.v1.thread_service_pb2 import (
     UpdateThreadRequest,
 )
 from clew_engine import Agent, OfflineModel, tool
+from clew_engine.messages import TextPart as TextPartOfOurs, Usage
+from clew_engine.models import ModelEvent, ModelRequest, ModelResponse, TextChunk
 from clew_engine.models.offline_rules import after, otherwise
 from tests.rpc.agents import echo
 from tests.support.serving import Served, events_of, refusal, serving
@@ -194,6 +198,55 @@ async def test_results_of_parallel_calls_are_streamed_and_replayed_within_the_li
                 events += response.events
             assert sum(event.HasField("tool_call_finished") for event in events) == 4
             assert events[-1].run_completed.reply.text == "Done."
+
+
+class Talker:
+    """Says very much at a time, and waits before it ends."""
+
+    name = "talker"
+
+    def __init__(self, chunk: str, times: int) -> None:
+        self.chunk, self.times = chunk, times
+        self.said, self.ends = asyncio.Event(), asyncio.Event()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """The same chunk, so many times."""
+        for _ in range(self.times):
+            yield TextChunk(0, self.chunk)
+        self.said.set()
+        await self.ends.wait()
+        yield ModelResponse((TextPartOfOurs("done"),), Usage(), "stop", self.name)
+
+
+async def text_of(call: Any, size: int) -> str:
+    """The text that a stream begins with, up to a size; every message within the limit and every piece at its offset."""
+    text = ""
+    while len(text.encode()) < size:
+        response = await call.read()
+        assert response.ByteSize() <= LIMIT
+        for event in response.events:
+            if event.HasField("text_delta"):
+                assert event.text_delta.offset == len(text.encode())
+                text += event.text_delta.text
+    return text
+
+
+@pytest.mark.parametrize(
+    ("chunk", "times"), [("🧶é" * 1_000_000, 1), ("aé🧶" * 100_000, 9)], ids=["at once", "bit by bit"]
+)
+async def test_text_of_over_4_mib_is_streamed_and_joined_within_the_limit(chunk: str, times: int) -> None:
+    talker = Talker(chunk, times)
+    async with serving([Agent("talker", model=talker)]) as served:
+        want = chunk * times
+        size = len(want.encode())
+        sending: Any = served.runs.Send(SendRequest(thread_id="t", text="go"))
+        assert await text_of(sending, size) == want
+        await talker.said.wait()
+        joining: Any = served.runs.Watch(WatchRequest(thread_id="t", follow=True))
+        assert await text_of(joining, size) == want
+        talker.ends.set()
+        assert (await events_of(sending))[-1].run_completed.reply.text == "done"
+        joining.cancel()
 
 
 async def test_text_of_every_kind_comes_back_as_it_was_sent(served: Served) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Any, TypeVar
 
 from google.protobuf.message import Message as ProtoMessage
@@ -22,6 +24,8 @@ from clew_storage import Source
 M = TypeVar("M", bound=ProtoMessage)
 # What surrounds an event in a response: a tag and a length of up to four bytes.
 _AROUND = 6
+# What one event carries of a text.
+_PIECE_BYTES = 1 << 20
 # What an event may weigh beside the one large thing in it.
 _FRAME = 4096
 
@@ -191,4 +195,18 @@ _PAYLOADS: dict[type[Payload], tuple[str, Callable[[Any], Any]]] = {
 
 def to_events(batch: Sequence[Event]) -> Iterator[list[pb.Event]]:
     """A batch of the engine's as one list of events or, where they are too much for one response, several."""
-    return batches(map(to_event, batch))
+    return batches(map(to_event, chain.from_iterable(map(_carried, batch))))
+
+
+def _carried(event: Event) -> Iterator[Event]:
+    """The event itself or, of text that is too much for one, the same text in several that follow each other."""
+    payload = event.payload
+    if not isinstance(payload, events.TextDelta | events.ReasoningDelta) or len(payload.text) <= _PIECE_BYTES // 4:
+        yield event
+        return
+    text, start = payload.text.encode(), 0
+    while start < len(text):
+        # No code point is split: what is cut of the last one begins the next piece.
+        piece = text[start : start + _PIECE_BYTES].decode(errors="ignore")
+        yield replace(event, payload=replace(payload, offset=payload.offset + start, text=piece))
+        start += len(piece.encode())
