@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -245,6 +246,17 @@ def view_approval(record: ApprovalRecord) -> Approval:
         decided_at_ms=record.decided_at_ms,
         reason=decision.get("reason", ""),
     )
+
+
+def late_of(pending: Sequence[ApprovalRecord], now_ms: int) -> list[ApprovalRecord]:
+    """What of it has expired."""
+    return [record for record in pending if record.expires_at_ms is not None and record.expires_at_ms <= now_ms]
+
+
+def unanswered(record: ApprovalRecord) -> Decision:
+    """What counts as decided of an approval that has expired."""
+    choice = Choice.FAIL if record.kind == ApprovalKind.TOOL_OUTCOME else Choice.REJECT
+    return Decision(record.id, choice, reason="expired: nobody answered in time")
 
 
 def about(record: ApprovalRecord) -> str:

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clew_engine.drafts import Draft
-from clew_engine.errors import ClewError, RunCancelledError, StreamCutError, expect_version
+from clew_engine.errors import (
+    ApprovalExpiredError,
+    ClewError,
+    ResumeInvalidError,
+    RunCancelledError,
+    StreamCutError,
+    ThreadSuspendedError,
+    expect_version,
+)
 from clew_engine.events import Event, Heartbeat, RunQueued
 from clew_engine.hub import Subscription
 from clew_engine.incarnations import not_repeated
@@ -25,6 +33,10 @@ from clew_storage import Grant, Head, LeaseLost, Source, ThreadInfo, ThreadKey
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
+
+
+# The verb of an attempt that nobody asked for: what waits has expired.
+EXPIRE = "expire"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +72,7 @@ class Attempt:
     ) -> None:
         self._storage = storage
         self._key = key
+        self._verb = verb
         self._opening = opening
         self._mutation = mutation
         self._options = options
@@ -73,7 +86,23 @@ class Attempt:
 
     def stream(self) -> EventStream:
         """The attempt's events."""
-        return EventStream(self._batches, self._left)
+        return EventStream(self._batches if self._verb == EXPIRE else self._settled, self._left)
+
+    async def _settled(self) -> Batches:
+        """The events; where the thread waits for what has expired, that counts as rejected first, and the run goes on before this call has its turn."""
+        try:
+            async with aclosing(self._batches()) as batches:
+                async for batch in batches:
+                    yield batch
+            return
+        except (ThreadSuspendedError, ResumeInvalidError, ApprovalExpiredError) as refusal:
+            async with self._storage.calling(self._key):
+                found = await self._storage.settle_expired(self._key)
+            if not found or isinstance(refusal, ApprovalExpiredError):
+                raise
+        async with aclosing(self._batches()) as batches:
+            async for batch in batches:
+                yield batch
 
     async def _batches(self) -> Batches:
         storage, key = self._storage, self._key

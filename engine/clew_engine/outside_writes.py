@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew_engine.checkpoints import Checkpoint
 from clew_engine.drafts import Draft
-from clew_engine.errors import AppMismatchError, AppNotFoundError
+from clew_engine.errors import AppMismatchError, AppNotFoundError, ThreadSuspendedError
 from clew_engine.incarnations import Deleted
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
@@ -46,6 +46,10 @@ async def write_from_outside(
         return found
     await storage.expect(key, mutation.expected_version)
     try:
+        return await _write(storage, key, requests, prepare, mutation, options)
+    except ThreadSuspendedError:
+        if not await storage.settle_expired(key):
+            raise
         return await _write(storage, key, requests, prepare, mutation, options)
     except Deleted:
         raise

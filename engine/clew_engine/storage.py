@@ -33,7 +33,7 @@ from clew_engine.runs import Run
 from clew_engine.setting_up import set_up
 from clew_engine.storage_errors import translated
 from clew_engine.stored_threads import StoredThread
-from clew_engine.sweep import sweep
+from clew_engine.sweep import settle, sweep
 from clew_engine.warm_threads import WarmThreads
 from clew_storage import Backend, Grant, StorageError, ThreadKey, open_storage
 
@@ -272,6 +272,10 @@ class Storage:
         finally:
             if not run.ended.done():
                 run.ended.set_result(None)
+
+    async def settle_expired(self, key: ThreadKey) -> bool:
+        """End now what the thread waits for and has expired, as the sweep would a little later; whether there was anything."""
+        return await settle(self, key)
 
     def spawn(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Run something that no caller's cancellation may end."""

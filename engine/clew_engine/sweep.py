@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from clew_engine.approvals import ApprovalKind, Choice, Decision
-from clew_engine.attempts import Attempt, Opening
+from clew_engine.approvals import late_of
+from clew_engine.attempts import EXPIRE, Attempt, Opening
 from clew_engine.commands.decide import answered
 from clew_engine.errors import ClewError, ResumeInvalidError
 from clew_engine.open_threads import OpenThread
@@ -15,7 +15,7 @@ from clew_engine.program import Program
 from clew_engine.rules import Command
 from clew_engine.streams import EventStream
 from clew_engine.verdicts import rule
-from clew_storage import ApprovalRecord, ThreadKey
+from clew_storage import ThreadKey
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
@@ -37,6 +37,16 @@ async def sweep(storage: Storage) -> int:
     return taken
 
 
+async def settle(storage: Storage, key: ThreadKey) -> bool:
+    """End at once what a thread waits for and has expired; whether there was anything, which may be another's to end by now."""
+    head = await storage.backend.threads.get_head(key)
+    if head is None or not late_of(head.pending, storage.now_ms()):
+        return False
+    with suppress(ClewError):
+        await _expire(storage, key)
+    return True
+
+
 async def _expire(storage: Storage, key: ThreadKey) -> bool:
     head = await storage.backend.threads.get_head(key)
     program = storage.programs.get(head.thread.info.app) if head else None
@@ -56,19 +66,8 @@ def expire(storage: Storage, key: ThreadKey, program: Program, options: RunOptio
 
     def opening(thread: OpenThread) -> Opening:
         rule(thread, Command.DECIDE)
-        late = _late(thread.pending, storage.now_ms())
-        if not late:
+        if not late_of(thread.pending, storage.now_ms()):
             raise ResumeInvalidError("nothing has expired any more")
-        answers = [(record, _decision(record)) for record in late]
-        return answered(storage, thread, program, answers, "", expired=True)
+        return answered(storage, thread, program, (), "")
 
-    return Attempt(storage, key, "expire", opening, Mutation(), options).stream()
-
-
-def _late(pending: Sequence[ApprovalRecord], now_ms: int) -> list[ApprovalRecord]:
-    return [record for record in pending if record.expires_at_ms is not None and record.expires_at_ms <= now_ms]
-
-
-def _decision(record: ApprovalRecord) -> Decision:
-    choice = Choice.FAIL if record.kind == ApprovalKind.TOOL_OUTCOME else Choice.REJECT
-    return Decision(record.id, choice, reason="expired: nobody answered in time")
+    return Attempt(storage, key, EXPIRE, opening, Mutation(), options).stream()

@@ -22,7 +22,8 @@ from clew.v1.thread_service_pb2 import (
     UpdateThreadRequest,
 )
 from clew_engine import Agent, OfflineModel, tool
-from clew_engine.messages import TextPart as TextPartOfOurs, Usage
+from clew_engine.messages import TextPart as TextPartOfOurs
+from clew_engine.messages import Usage
 from clew_engine.models import ModelEvent, ModelRequest, ModelResponse, TextChunk
 from clew_engine.models.offline_rules import after, otherwise
 from tests.rpc.agents import echo

@@ -14,6 +14,8 @@ from clew_engine.approvals import (
     Choice,
     Decision,
     encode_decision,
+    late_of,
+    unanswered,
     view_approval,
 )
 from clew_engine.attempts import Attempt, Opening
@@ -110,10 +112,8 @@ def answered(
     program: Program,
     answers: Sequence[tuple[ApprovalRecord, Decision]],
     actor: str,
-    *,
-    expired: bool = False,
 ) -> Opening:
-    """The write that records answers: the run goes on, or waits for the rest."""
+    """The write that records answers, and that what has expired counts as rejected: the run goes on, or waits for the rest."""
     now = storage.now_ms()
     seen: list[tuple[Approval, Decision]] = []
     for record, decision in answers:
@@ -123,16 +123,20 @@ def answered(
             raise ArgumentInvalidError(
                 "decisions", f"approval {approval.id} is of kind {approval.kind}; it takes one of: {allowed}"
             )
-        if not expired and record.expires_at_ms is not None and record.expires_at_ms <= now:
+        if late_of([record], now):
             raise ApprovalExpiredError(
                 f"approval {record.id} expired and counts as rejected; the run goes on without it",
                 approval_id=record.id,
             )
         check_size(approval, decision, program, storage.tuning)
         seen.append((approval, decision))
+    late = late_of(thread.pending, now)
+    seen += [(view_approval(record), unanswered(record)) for record in late]
+    ended = [_ended(decision, actor, STATE_AFTER[decision.choice]) for _, decision in answers]
+    ended += [_ended(unanswered(record), "", ApprovalState.EXPIRED) for record in late]
     upgraded, change = program.upgraded(thread.body.next, thread.state, thread.key.thread_id)
     continuation = program.decided(upgraded, seen)
-    decided = {record.id for record, _ in answers}
+    decided = {decision.approval_id for decision in ended}
     waiting = tuple(record.id for record in thread.pending if record.id not in decided)
     started = () if waiting else program.starting(continuation, thread.transcript, thread.state)
     draft = Draft(
@@ -140,7 +144,7 @@ def answered(
         Status.SUSPENDED if waiting else Status.IN_PROGRESS,
         next=continuation,
         state=change,
-        decisions=tuple(_ended(decision, actor, expired) for _, decision in answers),
+        decisions=tuple(ended),
         waiting=waiting,
         started=tuple(started),
         new_attempt=True,
@@ -203,8 +207,7 @@ def _pending(thread: OpenThread, approval_id: str) -> ApprovalRecord:
     raise ApprovalNotFoundError(approval_id)
 
 
-def _ended(decision: Decision, actor: str, expired: bool) -> ApprovalDecision:
-    state = ApprovalState.EXPIRED if expired else STATE_AFTER[decision.choice]
+def _ended(decision: Decision, actor: str, state: ApprovalState) -> ApprovalDecision:
     return ApprovalDecision(decision.approval_id, state, encode_decision(decision, actor))
 
 
