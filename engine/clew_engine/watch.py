@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clew_engine import ids
@@ -130,20 +131,33 @@ class _Watch:
             raise run_not_found(self._key, ids.run_id(self._uid, self._run_version))
 
     async def batches(self) -> Batches:
+        # The end of a write that left the thread at rest: the terminal that may follow it is the last event of its version then.
+        held: list[Event] = []
         while True:
             async for batch in self._replay():
-                yield batch
+                told = [*held, *batch]
+                held = self._held(told)
+                if len(told) > len(held):
+                    yield told[: len(told) - len(held)]
             if self._is_over():
                 return
             last = await self._at_head()
+            told = [*_before(held, last or ()), *(last or ())]
+            held = []
+            if told:
+                yield told
             if last is not None:
-                if last:
-                    yield last
                 return
             async for batch in self._live():
-                yield batch
+                held = self._held(batch)
+                if len(batch) > len(held):
+                    yield batch[: len(batch) - len(held)]
             if self._is_over():
                 return
+
+    def _held(self, batch: Sequence[Event]) -> list[Event]:
+        """What of a batch waits for what follows it. Who follows the thread is given no terminal in its place."""
+        return [event for event in batch[-1:] if not self._follow and event.last_of_version and _rests(event)]
 
     async def _replay(self) -> Batches:
         while True:
@@ -317,6 +331,14 @@ class _Watch:
         run = live.thread.run_id if live else ""
         now = self._storage.now_ms()
         return Event(self._key.thread_id, self._uid, run, self._cursor, False, now, Heartbeat())
+
+
+def _before(held: Sequence[Event], last: Sequence[Event]) -> list[Event]:
+    """What was held, before what follows it: a version has one last event."""
+    return [
+        replace(event, last_of_version=False) if any(each.version == event.version for each in last) else event
+        for event in held
+    ]
 
 
 def _rests(event: Event) -> bool:

@@ -116,3 +116,19 @@ async def test_a_watch_of_an_interrupted_run_says_so(world: World) -> None:
     at = await standing(world, "interrupted")
     with refused("thread_interrupted"):
         await at.thread.watch().turn()
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3])
+async def test_a_version_has_one_last_event_whatever_the_head_is(world: World, after: int) -> None:
+    world.agent("ok")
+    thread = await world.thread()
+    await thread.send()
+    await thread.update_state({"a": 1})
+    for head in (3, 4):
+        seen = (await thread.watch(after).turn()).events
+        for version in {event.version for event in seen}:
+            flags = [event.last for event in seen if event.version == version]
+            assert flags == [False] * (len(flags) - 1) + [True]
+        assert [event.version for event in seen if event.last] == [*range(min(after + 1, head), head + 1)]
+        assert seen[-1].type in ("run_completed", "run_failed")
+        await thread.rewind((await thread.history())[-1]["id"])

@@ -73,7 +73,9 @@ class Event(_message.Message):
     version: _builtins.int
     """The cursor; see above. 0 before the first write."""
     last_of_version: _builtins.bool
-    """Whether this is the last event of its version."""
+    """Whether this is the last event of its version. Every version has exactly one in a stream: where a Watch ends with the terminal that
+    its head stands for, behind the CheckpointWritten of a write from outside or of a rewind, that is the terminal.
+    """
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When it happened; for logged events, when the write was made."""
