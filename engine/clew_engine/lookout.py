@@ -75,7 +75,9 @@ class Lookout:
         thread = run.thread
         if not thread.is_held:
             key = thread.key
-            run.abandon(deleted(key.thread_id, thread.uid) if run.began and glance.uid != thread.uid else lost(key.thread_id))
+            run.abandon(
+                deleted(key.thread_id, thread.uid) if run.began and glance.uid != thread.uid else lost(key.thread_id)
+            )
         elif glance.cancel_requested and glance.uid == thread.uid and 0 < run.began <= glance.head_version:
             run.stop("cancelled", "the run was cancelled")
 

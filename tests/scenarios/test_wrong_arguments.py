@@ -14,7 +14,6 @@ import clew
 import clew.requests
 import clew_engine
 import clew_engine.options
-from tests.scenarios.conftest import url_of
 from tests.scenarios.heads import refund
 from tests.scenarios.scripts import ScriptedModel
 from tests.scenarios.world import ERRORS
@@ -110,7 +109,7 @@ THERE = [
 @pytest.fixture
 async def objects(tmp_path: Path) -> AsyncIterator[Callable[[str], dict[str, Any]]]:
     """What the verbs belong to, in process and through the client."""
-    storage = clew_engine.Storage(url_of("memory", tmp_path))
+    storage = clew_engine.Storage("memory://")
     agent = clew_engine.Agent(
         "app", model=ScriptedModel(*["ok"] * 500), tools=[refund], approve=["refund"], storage=storage
     )

@@ -225,6 +225,22 @@ async def read_log(
     ]
 
 
+async def list_starts(
+    connection: Connection, schema: Schema, key: ThreadKey, uid: str, *, after_version: int, limit: int
+) -> Sequence[CheckpointRecord]:
+    """See the port."""
+    thread = await find_thread(connection, schema, key)
+    if thread is None or thread.record.uid != uid:
+        raise ThreadMissing(f"there is no thread {key.thread_id} with that uid")
+    # The condition is that of the index.
+    query = (
+        f"SELECT {CHECKPOINT} FROM clew.checkpoints c WHERE c.source IN (2, 7) AND c.tenant = $1 AND c.thread_id = $2 AND c.version > $3 "
+        "ORDER BY c.version LIMIT $4"
+    )
+    rows = await connection.fetch(schema.sql(query), key.tenant, key.thread_id, after_version, limit)
+    return [checkpoint_record(tuple(row)) for row in rows]
+
+
 async def get_state(connection: Connection, schema: Schema, key: ThreadKey, version: int | None) -> State | None:
     """See the port."""
     thread = await find_thread(connection, schema, key)

@@ -78,6 +78,17 @@ class PostgresThreads:
             )
         )
 
+    async def list_starts(
+        self, key: ThreadKey, uid: str, *, after_version: int, limit: int
+    ) -> Sequence[CheckpointRecord]:
+        """See the port."""
+        session = self._session()
+        return await session.read(
+            lambda connection: heads.list_starts(
+                connection, session.schema, key, uid, after_version=after_version, limit=limit
+            )
+        )
+
     async def get_state(self, key: ThreadKey, *, version: int | None) -> dict[str, bytes] | None:
         """See the port."""
         session = self._session()

@@ -52,6 +52,8 @@ CREATE TABLE clew.checkpoints (
     PRIMARY KEY (tenant, thread_id, version)
 );
 CREATE INDEX forks ON clew.checkpoints (tenant, thread_id, version) WHERE parent IS NOT NULL;
+-- What a copy or a rewind asks the log for: intents and forks, by their codes.
+CREATE INDEX starts ON clew.checkpoints (tenant, thread_id, version) WHERE source IN (2, 7);
 
 -- number: n of the id m<version>.<n>; message_id: any other id. role: its number; other_role: one that has none.
 CREATE TABLE clew.messages (
