@@ -62,11 +62,6 @@ def _user(value: Any) -> str | None:
     return "text or a whole number" if _text(value) and _whole(value) else None
 
 
-def _pair(value: Any) -> str | None:
-    fits = isinstance(value, tuple | list) and len(value) == 2 and not any(map(_text, value))
-    return None if fits else "a key and the text under it"
-
-
 def _limits(value: Any) -> str | None:
     return None if isinstance(value, Limits) else "a Limits"
 
@@ -83,7 +78,6 @@ CHECKS: Mapping[str, Check | None] = {
     "bool": _switch,
     "str | int": _user,
     "Sequence[str]": _texts,
-    "tuple[str, str]": _pair,
     "Limits": _limits,
     "OnBusy": _text,
     "Mapping[str, Any]": _dict,
@@ -92,6 +86,7 @@ CHECKS: Mapping[str, Check | None] = {
     "Sequence[NewMessage]": _list,
     "Content": None,
     "Any": None,
+    "Mapping[str, Scalar] | tuple[str, Scalar]": None,
     "Decisions": None,
     "Input": None,
 }
