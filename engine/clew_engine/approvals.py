@@ -44,7 +44,7 @@ class Question:
 class Approval:
     """A question as people see it. `arguments_json` is exactly what would run, and `arguments_digest` its SHA-256 in hex.
 
-    Both are empty, like the reason, once the message that asked for the call was deleted. `subject` is the call (or the pause) that it is about.
+    `decided_arguments_json` is what a person let run instead; empty where nothing was changed. All three are empty, like the reason, once the message that asked for the call was deleted. `subject` is the call (or the pause) that it is about.
     """
 
     id: str
@@ -66,6 +66,7 @@ class Approval:
     decided_by: str = ""
     decided_at_ms: int | None = None
     reason: str = ""
+    decided_arguments_json: str = ""
 
     @property
     def tool_call_id(self) -> str:
@@ -76,6 +77,11 @@ class Approval:
     def arguments(self) -> Any:
         """The arguments parsed; None for a pause."""
         return _parsed(self.arguments_json)
+
+    @property
+    def decided_arguments(self) -> Any:
+        """The arguments that a person let run instead, parsed; None where nothing was changed."""
+        return _parsed(self.decided_arguments_json)
 
     @property
     def prompt(self) -> Any:
@@ -107,6 +113,7 @@ class Approval:
             "decided_by": self.decided_by,
             "decided_at_ms": self.decided_at_ms,
             "reason": self.reason,
+            "decided_arguments_json": self.decided_arguments_json,
             "prompt_json": self.prompt_json,
             "schema_json": self.schema_json,
         }
@@ -245,6 +252,7 @@ def view_approval(record: ApprovalRecord) -> Approval:
         decided_by=decision.get("by", ""),
         decided_at_ms=record.decided_at_ms,
         reason=decision.get("reason", ""),
+        decided_arguments_json=decision.get("arguments", ""),
     )
 
 
@@ -274,7 +282,9 @@ def without_content(record: ApprovalRecord) -> ApprovalRedaction:
 
 def as_asked(approval: Approval) -> Approval:
     """The approval as it was when it was asked, whatever became of it: the log says the same on every replay."""
-    return replace(approval, state=ApprovalState.PENDING, decided_by="", decided_at_ms=None, reason="")
+    return replace(
+        approval, state=ApprovalState.PENDING, decided_by="", decided_at_ms=None, reason="", decided_arguments_json=""
+    )
 
 
 def _parsed(text: str) -> Any:

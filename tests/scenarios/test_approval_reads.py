@@ -39,6 +39,19 @@ async def test_one_that_waits_is_read_as_the_list_has_it(here: World, inbox: Any
     assert (found.id, found.state, found.arguments) == (approval, "pending", {"amount": 1})
 
 
+async def test_one_that_was_edited_shows_what_was_decided_beside_what_was_asked(here: World, inbox: Any) -> None:
+    thread, approval = await asked(here)
+    turn = await thread.decide({approval: {"arguments": {"amount": 40}}})
+    found = await inbox.get(approval)
+    assert [found] == await inbox.list(state="approved")
+    assert (found.state, found.arguments, found.decided_arguments) == ("approved", {"amount": 1}, {"amount": 40})
+    (call,) = [part for part in (await thread.messages())[1]["content"] if part["type"] == "tool_call"]
+    assert call["args"] == {"amount": 1}, "the model's own"
+    assert (await thread.decide({turn.approvals[0]: True})).text == "ok"
+    await thread.delete_message("m2.0")
+    assert (await inbox.get(approval)).decided_arguments is None
+
+
 async def test_one_that_was_decided_says_how_and_by_whom(here: World, inbox: Any) -> None:
     thread, approval = await asked(here)
     await thread.decide({approval: {"reject": "too old"}})

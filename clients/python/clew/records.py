@@ -69,7 +69,7 @@ class ThreadInfo:
 class Approval:
     """A question to a person. `arguments_json` is exactly what would run, and `arguments_digest` its SHA-256 in hex.
 
-    Both are empty, like the reason, once the message that asked for the call was deleted.
+    `decided_arguments_json` is what a person let run instead; empty where nothing was changed. All three are empty, like the reason, once the message that asked for the call was deleted.
     """
 
     id: str
@@ -91,11 +91,17 @@ class Approval:
     reason: str
     prompt_json: str
     schema_json: str
+    decided_arguments_json: str = ""
 
     @property
     def arguments(self) -> Any:
         """The arguments parsed; None for a pause."""
         return decode_json(self.arguments_json)
+
+    @property
+    def decided_arguments(self) -> Any:
+        """The arguments that a person let run instead, parsed; None where nothing was changed."""
+        return decode_json(self.decided_arguments_json)
 
     @property
     def prompt(self) -> Any:
@@ -217,6 +223,7 @@ def approval_of(wire: approval_pb2.Approval) -> Approval:
         decided_by=wire.decided_by,
         decided_at_ms=ms_of(wire.decide_time) if wire.HasField("decide_time") else None,
         reason=wire.reason,
+        decided_arguments_json=wire.decided_arguments_json,
         prompt_json=wire.prompt_json,
         schema_json=wire.schema_json,
     )

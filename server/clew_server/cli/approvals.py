@@ -102,6 +102,7 @@ def show(approval_id: ApprovalId, as_json: AsJson = False, target: Target = DEFA
             "asks": "what became of a call" if found.kind == "tool_outcome" else "",
             "tool": found.tool,
             "arguments": found.arguments_json,
+            "decided arguments": found.decided_arguments_json,
             "prompt": found.prompt if isinstance(found.prompt, str) else _text(found.prompt),
             "answer by": _text(found.schema),
             "thread": found.thread_id,
@@ -260,7 +261,7 @@ def _text(value: Any) -> str:
 
 def _as_json(approval: Approval) -> dict[str, Any]:
     view: dict[str, Any] = plain(approval)
-    return {**view, "arguments": approval.arguments}
+    return {**view, "arguments": approval.arguments, "decided_arguments": approval.decided_arguments}
 
 
 def _json(text: str, option: str) -> Any:

@@ -29,4 +29,5 @@ def to_approval(approval: Approval) -> pb.Approval:
         reason=approval.reason,
         prompt_json=approval.prompt_json,
         schema_json=approval.schema_json,
+        decided_arguments_json=approval.decided_arguments_json,
     )
