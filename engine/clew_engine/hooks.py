@@ -57,5 +57,6 @@ async def authors_own(run: Run, what: str, function: Any, view: StateView) -> An
     except (RunStopped, ClewError):
         raise
     except Exception as error:
+        run.storage.report(error, run.thread.key)
         message = f"{what} raised {told(error)}"
         raise RunStopped(Failure("tool_failed", message, retryable=True)) from error

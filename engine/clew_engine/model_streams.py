@@ -50,6 +50,7 @@ class ModelStream:
             message = f"the model {model.name!r} cancelled itself"
             raise ModelError("model_unavailable", message, retryable=True) from error
         except (Exception, SystemExit, KeyboardInterrupt) as error:
+            self._run.storage.report(error, self._run.thread.key)
             message = f"the model {model.name!r} raised {told(error)}"
             raise ModelError("model_rejected", message, retryable=False) from error
         if response is None:

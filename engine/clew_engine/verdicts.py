@@ -20,7 +20,7 @@ _NOTHING = {
 }
 
 
-def rule(thread: OpenThread, command: Command, *, forced: bool = False) -> Verdict:
+def rule(thread: OpenThread, command: Command, *, forced: bool = False, checkpoint_id: str = "") -> Verdict:
     """The verdict for a thread whose lease the caller holds, so that no run of it is alive. Raises what the table refuses."""
     state = head_state(thread.status, run_alive=False)
     verdict = judge(state, command, forced=forced)
@@ -32,7 +32,7 @@ def rule(thread: OpenThread, command: Command, *, forced: bool = False) -> Verdi
     if verdict is Verdict.REFUSE_RESUME:
         raise ResumeInvalidError(f"cannot {command.value}: thread {thread_id!r} {_NOTHING[state]}", thread_id=thread_id)
     if verdict is Verdict.REFUSE_CHECKPOINT:
-        raise CheckpointNotFoundError(thread_id, "")
+        raise CheckpointNotFoundError(thread_id, checkpoint_id)
     if verdict is Verdict.REFUSE_THREAD:
         raise ThreadNotFoundError(thread_id)
     return verdict

@@ -48,7 +48,7 @@ async def rewind(
 
 
 async def _target(storage: Storage, thread: OpenThread, checkpoint_id: str) -> CheckpointRecord:
-    rule(thread, Command.REWIND)
+    rule(thread, Command.REWIND, checkpoint_id=checkpoint_id)
     version = ids.checkpoint_version(thread.uid, checkpoint_id)
     found = None if version is None else await storage.backend.threads.get_checkpoint(thread.key, version)
     if found is None:
