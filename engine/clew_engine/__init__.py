@@ -21,9 +21,10 @@ from clew_engine.threads import Thread
 from clew_engine.tools import Tool, ToolContext, tool
 from clew_engine.workflows.app import WorkflowApp, WorkflowThread
 from clew_engine.workflows.graph import END, START
-from clew_engine.workflows.node_context import PauseRejectedError, StepFailedError
+from clew_engine.workflows.node_context import PauseRejectedError
 from clew_engine.workflows.reducers import append, merge
 from clew_engine.workflows.results import Result
+from clew_engine.workflows.step_failures import StepFailedError
 from clew_engine.workflows.steps import pause, step, step_sync
 from clew_engine.workflows.timed_calls import ToolTimedOutError
 from clew_engine.workflows.upgrades import Migration

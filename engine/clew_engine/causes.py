@@ -8,9 +8,14 @@ MAX_CAUSE = 4000
 
 def told(error: BaseException) -> str:
     """Its class and its message, as far as it has one."""
+    return ": ".join(filter(None, class_and_text(error)))
+
+
+def class_and_text(error: BaseException) -> tuple[str, str]:
+    """The same, apart."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 - an error whose words are another error
         text = ""
     name = type(error).__name__
-    return f"{name}: {text}"[:MAX_CAUSE].encode("utf-8", "replace").decode() if text else name
+    return name, text[: max(0, MAX_CAUSE - len(name) - 2)].encode("utf-8", "replace").decode()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from clew_engine import ids
 from clew_engine.approvals import Question
-from clew_engine.checkpoints import Checkpoint, Failure
+from clew_engine.checkpoints import Checkpoint, Failure, Memo
 from clew_engine.drafts import Draft, DraftMessage
 from clew_engine.errors import ClewError, StateTooLargeError, ThreadInterruptedError
 from clew_engine.messages import Message, Usage
@@ -30,7 +30,7 @@ T = TypeVar("T")
 class RunStopped(Exception):  # noqa: N818 - a way to stop, not a mistake
     """The run is to end now, as failed for this reason. `partial` is what was streamed of an unfinished message.
 
-    `next` is what a retry goes on with, where that is not what the head says.
+    `next` is what a retry goes on with, where that is not what the head says; `memos` what it is to know of the step.
     """
 
     def __init__(
@@ -38,11 +38,13 @@ class RunStopped(Exception):  # noqa: N818 - a way to stop, not a mistake
         failure: Failure,
         partial: DraftMessage | None = None,
         next: Mapping[str, Any] | None = None,  # noqa: A002
+        memos: tuple[Memo, ...] = (),
     ) -> None:
         super().__init__(failure.message)
         self.failure = failure
         self.partial = partial
         self.next = next
+        self.memos = memos
 
 
 class Run:
@@ -237,6 +239,7 @@ class Run:
             failure=why.failure,
             usage=self.usage(),
             partial=_partial(thread, partial),
+            memos=why.memos,
         )
 
     async def _rest(self) -> None:

@@ -15,6 +15,7 @@ from clew_engine.state import StateView
 from clew_engine.workflows.memos import RETURNED
 from clew_engine.workflows.node_context import current
 from clew_engine.workflows.reducers import append, merge
+from clew_engine.workflows.step_failures import FAILED, StepFailedError
 from clew_engine.workflows.steps import pause, step
 from clew_engine.workflows.workflow import Workflow
 from clew_storage import StorageUnavailable, Write, Written
@@ -30,13 +31,14 @@ REDUCERS: dict[str, Callable[[Any, Any], Any]] = {"log": append, "seen": merge, 
 
 @dataclass(frozen=True)
 class NodePlan:
-    """One node: whether it pauses, how many inner steps it takes, and what follows it."""
+    """One node: whether it pauses, how many inner steps it takes (a step of each number in `raising` raises, and is caught), and what follows it."""
 
     name: str
     pauses: int
     steps: int
     plain: bool
     following: tuple[str, ...]
+    raising: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,14 @@ def graphs(draw: st.DrawFn) -> GraphPlan:
             steps=draw(st.integers(0, 2)),
             plain=draw(st.booleans()),
             following=tuple(sorted(following[name])),
+            raising=draw(st.frozensets(st.integers(0, 1), max_size=2)),
         )
         for name in names
     )
     # Only nodes that need nothing awaited can be plain functions.
     nodes = tuple(
-        NodePlan(node.name, node.pauses, node.steps, node.plain and node.steps == 0, node.following) for node in nodes
+        NodePlan(node.name, node.pauses, node.steps, node.plain and node.steps == 0, node.following, node.raising)
+        for node in nodes
     )
     return GraphPlan(nodes, tuple(sorted(first)))
 
@@ -112,7 +116,8 @@ class Effects:
     def begin(self, node: str, key: str) -> None:
         """Something begins, in the step of the run that it stands in."""
         place = (node, key, current().step.number)
-        if place in self.recorded or (node, RETURNED, place[2]) in self.recorded or place[2] < self.merged_below:
+        known = place in self.recorded or (node, key + FAILED, place[2]) in self.recorded
+        if known or (node, RETURNED, place[2]) in self.recorded or place[2] < self.merged_below:
             self.again.append(place)
 
     def note(self, write: Write) -> None:
@@ -145,10 +150,16 @@ def _function(node: NodePlan, effects: Effects) -> Callable[[StateView], Any]:
             name = f"{node.name}.{number}"
             effects.begin(node.name, f"effect#{number}")
             effects.ran[name] += 1
+            if number in node.raising:
+                raise LookupError(name)
             return name
 
         for number in range(node.steps):
-            assert await step("effect", effect, number) == f"{node.name}.{number}"
+            try:
+                got = [await step("effect", effect, number)]
+            except StepFailedError as error:
+                got = [error.kind, error.message]
+            assert got == [*(["LookupError"] if number in node.raising else []), f"{node.name}.{number}"]
         return plain(state)
 
     return plain if node.plain else awaited

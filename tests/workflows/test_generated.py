@@ -69,7 +69,7 @@ async def play(url: str, plan: GraphPlan, deaths: list[tuple[int, bool]]) -> int
 WIDE = GraphPlan(
     (
         NodePlan("n0", pauses=0, steps=2, plain=False, following=("n2", "n3")),
-        NodePlan("n1", pauses=1, steps=1, plain=False, following=("n3",)),
+        NodePlan("n1", pauses=1, steps=1, plain=False, following=("n3",), raising=frozenset({0})),
         NodePlan("n2", pauses=2, steps=1, plain=False, following=("n4",)),
         NodePlan("n3", pauses=1, steps=0, plain=True, following=("n4",)),
         NodePlan("n4", pauses=0, steps=1, plain=False, following=()),

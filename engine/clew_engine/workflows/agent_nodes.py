@@ -34,7 +34,8 @@ from clew_engine.runs import RunStopped, over_limit
 from clew_engine.state import LazySequence, StateView
 from clew_engine.tools import ToolArgumentError, ToolOutput, ToolResultError
 from clew_engine.workflows.memos import Memos
-from clew_engine.workflows.node_context import NodeContext, Paused, StepFailedError, current
+from clew_engine.workflows.node_context import NodeContext, Paused, current
+from clew_engine.workflows.step_failures import StepFailedError
 from clew_engine.workflows.timed_calls import ToolTimedOutError, in_time
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ class _Talk:
         try:
             said = await context.begin_once(key, question, self._told(ready)) if tool.once else None
         except StepFailedError as error:
-            return "failed", ToolOutput((TextPart(str(error)),))
+            return "failed", ToolOutput((TextPart(error.message),))
         if said is not None:
             return "done", ToolOutput((), said)
         context.check()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from clew_engine.approvals import ApprovalKind, Question
 from clew_engine.checkpoints import Memo, decode_body
 from clew_engine.json_text import encode, parse_stored
+from clew_engine.workflows.step_failures import FAILED, UNKNOWN
 from clew_storage import CheckpointRecord, Source, ThreadKey
 
 if TYPE_CHECKING:
@@ -40,10 +41,15 @@ class Memos:
 
     def put(self, node: str, key: str, value: bytes) -> None:
         """Remember what is being recorded."""
-        self._found.setdefault((node, key), value)
+        self._found[node, key] = value
+
+    def is_settled(self, node: str, key: str) -> bool:
+        """Whether what became of a step is known: it has a result, or it failed (also where it is to be tried again)."""
+        return (node, key) in self._found or self._found.get((node, key + FAILED), UNKNOWN) != UNKNOWN
 
     def start(self, node: str, key: str, question: Question) -> str:
         """Remember that something is begun that is done once; gives the text to record of it."""
+        self._found.pop((node, key + FAILED), None)
         self._started[node, key] = question
         self._begun.add((node, key))
         return encode([question.tool, question.arguments]).decode()
@@ -54,11 +60,11 @@ class Memos:
 
     def unknown(self) -> list[Question]:
         """What is to be asked about that this attempt began and has no record of."""
-        return [self._started[each] for each in self._started if each in self._begun and each not in self._found]
+        return [self._started[each] for each in self._started if each in self._begun and not self.is_settled(*each)]
 
     def unrecorded(self) -> list[tuple[str, str]]:
         """What was started once and has no record."""
-        return sorted(self._started.keys() - self._found.keys())
+        return sorted(each for each in self._started if not self.is_settled(*each))
 
     def rows(self) -> tuple[Memo, ...]:
         """All that was recorded, as a checkpoint keeps it."""
@@ -75,8 +81,8 @@ class Memos:
     def read(self, node: str, key: str, text: str, source: Source) -> None:
         """Take in a memo of a stored checkpoint; the newest come first."""
         if source is not Source.INTENT:
-            self.put(node, key, text.encode())
-        else:
+            self._found.setdefault((node, key), text.encode())
+        elif not self.is_settled(node, key):
             tool, arguments = parse_stored(text) if text else ("", "")
             question = Question(ApprovalKind.TOOL_OUTCOME, f"{node}/{key}", tool=tool, arguments=arguments)
             self._started.setdefault((node, key), question)

@@ -19,6 +19,7 @@ from clew_engine.schemas import check_schema
 from clew_engine.tools import ToolContext
 from clew_engine.workflows.continuations import STARTED, answer_to, without_answers
 from clew_engine.workflows.memos import Memos
+from clew_engine.workflows.step_failures import AGAIN, FAILED, UNKNOWN, StepFailedError, let_pass, recorded_failure
 from clew_storage import Source
 
 if TYPE_CHECKING:
@@ -43,10 +44,6 @@ class PauseRejectedError(Exception):
         self.subject = subject
 
 
-class StepFailedError(Exception):
-    """A person said that a step, whose outcome nobody recorded, had failed."""
-
-
 @dataclass
 class StepUnderWay:
     """What the nodes of a step share. What is changed of the continuation, all later writes of the step have too."""
@@ -55,11 +52,23 @@ class StepUnderWay:
     continuation: dict[str, Any]
     memos: Memos
     loop: asyncio.AbstractEventLoop
+    _passed: dict[tuple[str, str], bytes] = field(default_factory=dict)
 
     @property
     def number(self) -> int:
         """The number of the step."""
         return self.run.thread.head.step if self.run.thread.head else 0
+
+    def ended_with(self, error: BaseException) -> None:
+        """A node failed: what it let pass of its steps' failures is tried again by a retry."""
+        for failed in let_pass(error):
+            if self.memos.get(failed.place[0], failed.place[1] + FAILED) is not None:
+                self._passed[failed.place] = UNKNOWN if failed.done else AGAIN
+
+    @property
+    def passed(self) -> tuple[Memo, ...]:
+        """What is to be recorded of that when the run fails."""
+        return tuple((node, key + FAILED, value.decode()) for (node, key), value in self._passed.items())
 
 
 @dataclass
@@ -128,6 +137,20 @@ class NodeContext:
         self.check()
         return self.step.memos.get(self.node, key)
 
+    def check_failed(self, key: str) -> None:
+        """Raises StepFailedError where a failure was recorded under a key."""
+        value = self.step.memos.get(self.node, key + FAILED)
+        failure = recorded_failure(value, (self.node, key)) if value else None
+        if failure is not None:
+            raise failure
+
+    async def fail(self, failure: StepFailedError) -> StepFailedError:
+        """Record a step's failure, and give it to be raised."""
+        node, key = failure.place
+        assert node == self.node
+        await self.record({key + FAILED: failure.encode()})
+        return failure
+
     def step_id(self, key: str) -> str:
         """The id of what is done under a key, as its tool and a later line know it."""
         return step_id(self.node, key, self.step.number)
@@ -145,17 +168,19 @@ class NodeContext:
         """
         self.check()
         elsewhere = self.step_id(key) in self.step.continuation.get(STARTED, ())
-        if elsewhere or self.step.memos.has_started(self.node, key):
+        settled = self.step.memos.is_settled(self.node, key)
+        if (elsewhere and not settled) or self.step.memos.has_started(self.node, key):
             answer = self.answer(question.subject)
             if answer is None:
                 raise Paused(question)
-            if answer["choice"] == Choice.FAIL:
-                raise StepFailedError(answer.get("reason") or f"a person said that {question.tool} failed")
             if answer["choice"] == Choice.RESULT:
                 return str(answer["value"]).encode()
-            # Good for one more start: from the next write on, the step no longer has the answer.
+            # Good for one more start, or one failure: from the next write on, the step no longer has the answer.
             kept = without_answers(self.step.continuation, [question.subject])
             self.step.continuation.update(kept)
+            if answer["choice"] == Choice.FAIL:
+                reason = answer.get("reason") or f"a person said that {question.tool} failed"
+                raise StepFailedError(question.tool, "", reason, place=(self.node, key))
         text = self.step.memos.start(self.node, key, question)
         await self._write(Source.INTENT, ((self.node, key, text),), calls)
         return None

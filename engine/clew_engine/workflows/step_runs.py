@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from clew_engine.approvals import Question
 from clew_engine.author_threads import THREADS
-from clew_engine.causes import told
 from clew_engine.checkpoints import Failure
 from clew_engine.drafts import Draft
 from clew_engine.errors import ClewError, StateInvalidError
@@ -22,6 +21,7 @@ from clew_engine.workflows.continuations import without_answers
 from clew_engine.workflows.memos import RETURNED, Memos
 from clew_engine.workflows.node_context import NodeContext, Paused, PauseRejectedError, StepUnderWay, enter
 from clew_engine.workflows.reducers import MergeError
+from clew_engine.workflows.step_failures import words_of
 from clew_storage import Source, StorageError
 
 if TYPE_CHECKING:
@@ -75,10 +75,14 @@ class StepRun:
             self._unknown = self._shared.memos.unknown()
             self._asked = self._asked if self._unknown else {}
         if not self.questions:
-            self._run.check()
+            try:
+                self._run.check()
+            except RunStopped as stopped:
+                stopped.memos = self._shared.passed
+                raise
         if self._failures:
             next_ = without_answers(self.continuation, self._rejected) if self._rejected else None
-            raise RunStopped(self._failures[0], next=next_)
+            raise RunStopped(self._failures[0], next=next_, memos=self._shared.passed)
 
     def keep(self) -> None:
         """Record the outcome that was to be merged without a record of its own: it was not merged."""
@@ -132,6 +136,7 @@ class StepRun:
             return
         else:
             self._failures.append(failure_of(name, error))
+            self._shared.ended_with(error)
             if isinstance(error, PauseRejectedError):
                 # A retry asks again.
                 self._rejected.append(error.subject)
@@ -166,7 +171,7 @@ def failure_of(name: str, error: BaseException) -> Failure:
         return Failure(
             error.code, f"node {name!r}: {error}", error.code != "state_conflict", {"key": error.key, **where}
         )
-    said = error.message if isinstance(error, ClewError) else told(error)
+    said = error.message if isinstance(error, ClewError) else words_of(error)
     return Failure("tool_failed", f"node {name!r} failed: {said}", retryable=True, metadata=where)
 
 

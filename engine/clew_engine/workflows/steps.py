@@ -9,13 +9,21 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from clew_engine.author_threads import THREADS
+from clew_engine.errors import StateTooLargeError
 from clew_engine.json_text import JsonError, encode, parse_strict
-from clew_engine.tools import Tool
+from clew_engine.runs import RunStopped
+from clew_engine.tools import Tool, ToolResultError
 from clew_engine.workflows.node_context import NodeContext, current
+from clew_engine.workflows.step_failures import StepFailedError, failure_from
 from clew_engine.workflows.timed_calls import ToolTimedOutError, in_time
+from clew_storage import StorageError
 
 T = TypeVar("T")
 Function = Callable[..., Any] | Tool
+# What is no outcome of the step, but the end of the run.
+_ENDS = (RunStopped, StorageError)
+# What is one; an author's function that exits has failed.
+_RAISES = (Exception, SystemExit, KeyboardInterrupt)
 __all__ = ["ToolTimedOutError", "pause", "step", "step_sync"]
 
 
@@ -31,14 +39,19 @@ def pause(value: Any, schema: Mapping[str, Any] | None = None) -> Any:
 async def step(name: str, function: Function, /, *args: Any, once: bool = False, **kwargs: Any) -> Any:
     """Call a function (or a tool, by keyword) and keep its result, which must be JSON: entered again, the node gets the result it had.
 
-    A plain function runs in a thread. A `once` step is never started twice by itself: where its outcome was not recorded, a person is asked.
+    A plain function runs in a thread. What it raises is kept too, and raised as StepFailedError, now and when the node is entered again; a retry tries
+    again what the node let pass. A `once` step is never started twice by itself: where its outcome was not recorded, a person is asked.
     """
     context = current()
     key = context.key_of(name)
     known = await _known(context, key, name, function, once, kwargs)
     if known is None:
-        known = _encoded(name, await _called(context, key, function, args, kwargs))
-        await context.record({key: known})
+        try:
+            known = await _kept(context, key, await _called(context, key, function, args, kwargs))
+        except _ENDS:
+            raise
+        except _RAISES as error:
+            raise await _failed(context, key, error) from error
     return parse_strict(known)
 
 
@@ -48,14 +61,18 @@ def step_sync(name: str, function: Function, /, *args: Any, once: bool = False, 
     key = context.key_of(name)
     known = _on_loop(context, _known(context, key, name, function, once, kwargs))
     if known is None:
-        if isinstance(function, Tool):
-            result = _on_loop(context, _called(context, key, function, args, kwargs))
-        else:
-            result = function(*args, **kwargs)
-            if inspect.isawaitable(result):
-                result = _on_loop(context, _awaited(result))
-        known = _encoded(name, result)
-        _on_loop(context, context.record({key: known}))
+        try:
+            if isinstance(function, Tool):
+                result = _on_loop(context, _called(context, key, function, args, kwargs))
+            else:
+                result = function(*args, **kwargs)
+                if inspect.isawaitable(result):
+                    result = _on_loop(context, _awaited(result))
+            known = _on_loop(context, _kept(context, key, result))
+        except _ENDS:
+            raise
+        except _RAISES as error:
+            raise _on_loop(context, _failed(context, key, error)) from error
     return parse_strict(known)
 
 
@@ -66,6 +83,7 @@ async def _known(
     known = context.known(key)
     if known is not None:
         return known
+    context.check_failed(key)
     arguments = ""
     if isinstance(function, Tool):
         arguments = encode(kwargs).decode()
@@ -75,7 +93,10 @@ async def _known(
                 f"calls of tool {function.name!r} wait for a person: ask with pause() and give its function, or give the tool to an agent"
             )
     if once:
-        known = await context.begin_once(key, context.outcome_question(key, name, arguments))
+        try:
+            known = await context.begin_once(key, context.outcome_question(key, name, arguments))
+        except StepFailedError as error:
+            raise await context.fail(error) from None
         if known is not None:
             await context.record({key: known})
     return known
@@ -113,11 +134,20 @@ async def _awaited(value: Any) -> Any:
     return await value
 
 
-def _encoded(name: str, result: Any) -> bytes:
+async def _kept(context: NodeContext, key: str, result: Any) -> bytes:
+    """Record a result. Raises ToolResultError or StateTooLargeError for one that cannot be."""
     try:
-        return encode(result)
+        value = encode(result)
     except JsonError as error:
-        raise TypeError(f"step {name!r} returned what JSON cannot hold: {error}") from None
+        raise ToolResultError(f"it returned what JSON cannot hold: {error}") from None
+    await context.record({key: value})
+    return value
+
+
+async def _failed(context: NodeContext, key: str, error: BaseException) -> StepFailedError:
+    """Record what a step raised; gives what its node gets to see."""
+    done = isinstance(error, ToolResultError | StateTooLargeError)
+    return await context.fail(failure_from(error, (context.node, key), done=done))
 
 
 def _texts(content: Any) -> list[str]:

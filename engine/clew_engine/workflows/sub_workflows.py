@@ -91,6 +91,9 @@ class _Play:
             self._count()
         tasks = [asyncio.create_task(self._node(inside[name], name)) for name in names]
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                self._context.step.ended_with(outcome)
         paused: list[Paused] = []
         for name, outcome in zip(names, outcomes, strict=True):
             if isinstance(outcome, BaseException):
