@@ -42,6 +42,10 @@ class AbsentProgram:
     def check_state(self, state: Mapping[str, bytes]) -> None:
         """Any state is taken: what it is declared as is not known here."""
 
+    def defaults(self, state: Mapping[str, bytes]) -> Mapping[str, bytes]:
+        """Not known."""
+        self._refuse()
+
     def upgraded_state(
         self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
     ) -> StateChange | None:

@@ -22,7 +22,7 @@ from clew_engine.program import NodeWrite
 from clew_engine.state import StateView, replacing
 from clew_engine.tools import Tool, ToolArgumentError
 from clew_engine.transcripts import Transcript
-from clew_engine.typed_state import StateCheck
+from clew_engine.typed_state import DeclaredState
 from clew_engine.user_messages import check_message
 from clew_storage import CheckpointRecord, Source, StateChange, Status, ThreadKey
 from clew_storage.state_changes import apply
@@ -48,7 +48,7 @@ class AgentProgram:
     gated: frozenset[str]
     limits: Limits
     hooks: tuple[object, ...]
-    state_check: StateCheck | None
+    declared: DeclaredState | None
     approval_ttl_s: float | None
     settings: ModelSettings | None
 
@@ -67,8 +67,12 @@ class AgentProgram:
 
     def check_state(self, state: Mapping[str, bytes]) -> None:
         """Raises StateInvalidError when the state does not fit the declared type."""
-        if self.state_check is not None:
-            self.state_check(state)
+        if self.declared is not None:
+            self.declared.check(state)
+
+    def defaults(self, state: Mapping[str, bytes]) -> Mapping[str, bytes]:
+        """See the protocol."""
+        return {} if self.declared is None else self.declared.defaults(state)
 
     def upgraded_state(
         self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str

@@ -97,7 +97,7 @@ class Agent:
             gated=self.gated,
             limits=self.limits,
             hooks=self.hooks,
-            state_check=self.declared_state.check if self.declared_state else None,
+            declared=self.declared_state,
             approval_ttl_s=self.approval_ttl,
             settings=self.settings,
         )

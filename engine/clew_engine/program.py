@@ -67,6 +67,10 @@ class Program(Protocol):
         """Raises StateInvalidError when the state that a turn would begin with does not fit what the program declares."""
         ...
 
+    def defaults(self, state: Mapping[str, bytes]) -> Mapping[str, bytes]:
+        """What a turn begins with besides a state: the declared defaults of keys that it has not."""
+        ...
+
     def upgraded_state(
         self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
     ) -> StateChange | None:

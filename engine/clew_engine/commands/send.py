@@ -44,6 +44,9 @@ def send(
         check_app(thread, program.name)
         rule(thread, Command.SEND)
         change = _change(program, thread, values)
+        more = program.defaults(apply(thread.state, change) if change else thread.state)
+        if more:
+            change = replace(change, replaced={**change.replaced, **more}) if change else replacing(more)
         program.check_state(apply(thread.state, change) if change else thread.state)
         said = (DraftMessage("user", content),) if content else ()
         draft = Draft(

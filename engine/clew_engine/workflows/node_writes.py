@@ -83,8 +83,7 @@ def _merged(
         raise StateInvalidError(f"state.{error.key}", str(error)) from error
     change = merged.change()
     if change is not None:
-        program.keys.check_reduced(change.replaced, "state")
-        thread.changed(change)
+        program.keys.check_reduced(change, thread.changed(change), "state")
     # A retry would not go on with a state that does not fit.
     program.check_state(apply(thread.state, change) if change else thread.state)
     return change

@@ -73,6 +73,10 @@ class WorkflowProgram:
         """Raises StateInvalidError for a value that does not fit its key."""
         self.keys.check_state(state, "state")
 
+    def defaults(self, state: Mapping[str, bytes]) -> Mapping[str, bytes]:
+        """See the protocol."""
+        return self.keys.defaults(state)
+
     def upgraded_state(
         self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
     ) -> StateChange | None:
@@ -260,8 +264,7 @@ class WorkflowProgram:
                 merged.add(name, step.returned[name])
             change = merged.change()
             if change is not None:
-                self.keys.check_reduced(change.replaced, "state")
-                run.thread.changed(change)
+                self.keys.check_reduced(change, run.thread.changed(change), "state")
         except MergeError as error:
             failure = Failure(error.code, str(error), error.code != "state_conflict", metadata={"key": error.key})
             raise RunStopped(failure) from None

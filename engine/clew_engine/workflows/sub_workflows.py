@@ -38,7 +38,8 @@ class SubWorkflow:
     async def __call__(self, state: StateView) -> dict[str, Any]:
         """Play the graph; what was recorded of it before is not done again."""
         given = self.program.keys.known(state.bare())
-        self.program.keys.check(given, f"workflow {self.program.name}")
+        given |= self.program.keys.defaults(given)
+        self.program.keys.check_state(given, f"workflow {self.program.name}")
         played = _Play(self, current(), state, dict(given))
         await played.execute()
         changed = {name: value for name, value in played.state.items() if given.get(name) != value}
@@ -110,8 +111,8 @@ class _Play:
             self._join(name, values)
         change = merged.change()
         if change is not None:
-            self._program.keys.check_reduced(change.replaced, f"workflow {self._program.name}")
             self.state = apply(self.state, change)
+            self._program.keys.check_reduced(change, self.state, f"workflow {self._program.name}")
 
     def _failed(self, node: str, error: BaseException) -> BaseException:
         if not isinstance(error, Exception) or isinstance(error, PauseRejectedError | StorageError):
