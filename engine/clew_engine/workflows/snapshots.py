@@ -10,13 +10,20 @@ import pydantic
 
 from clew_engine import ids
 from clew_engine.approvals import Approval, ApprovalKind, Question, encode_question, view_approval
-from clew_engine.calls import GIVEN
 from clew_engine.checkpoints import Body, Failure, decode_body, encode_body, step_id
 from clew_engine.errors import ArgumentInvalidError, ResumeInvalidError
 from clew_engine.json_text import JsonError, encode, join_object, parse_strict
 from clew_engine.state import check_size, parse_state, replacing
-from clew_engine.workflows.continuations import ANSWERS, ARRIVED, ASKED, SCHEMA, STARTED, USED
+from clew_engine.workflows.continuations import STARTED
 from clew_engine.workflows.program import WorkflowProgram
+from clew_engine.workflows.snapshot_checks import (
+    Count,
+    JsonOrNothing,
+    Moment,
+    SchemaOrNothing,
+    check_memo,
+    check_next,
+)
 from clew_storage import (
     ApprovalRecord,
     ApprovalState,
@@ -41,16 +48,16 @@ class Asked:
     """An approval that waits; `arguments`, `prompt` and `schema` are JSON texts."""
 
     id: str
-    version: int
+    version: Count
     kind: ApprovalKind
     subject: str
-    created_at_ms: int
+    created_at_ms: Moment
     tool: str = ""
-    arguments: str = ""
-    prompt: str = ""
-    schema: str = ""
+    arguments: JsonOrNothing = ""
+    prompt: JsonOrNothing = ""
+    schema: SchemaOrNothing = ""
     requested_by: str = ""
-    expires_at_ms: int | None = None
+    expires_at_ms: Moment | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +82,10 @@ class Snapshot:
     uid: str
     run_id: str
     thread_id: str
-    version: int
-    attempt: int
-    step: int
-    created_at_ms: int
+    version: Count
+    attempt: Count
+    step: Count
+    created_at_ms: Moment
     state: str
     next: Mapping[str, Any]
     memos: tuple[tuple[str, str, str], ...] = ()
@@ -113,20 +120,14 @@ class Snapshot:
             raise ArgumentInvalidError(
                 "snapshot.approvals", "a suspended run waits for answers, and a failed one for none"
             )
+        for number, memo in enumerate(self.memos):
+            try:
+                check_memo(memo)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise ArgumentInvalidError(f"snapshot.memos.{number}.2", f"it cannot be read: {error}") from None
 
 
 _SNAPSHOT = pydantic.TypeAdapter(Snapshot)
-# What a continuation may have, as the program takes it.
-_NEXT: dict[str, pydantic.TypeAdapter[Any]] = {
-    "do": pydantic.TypeAdapter(list[str]),
-    ARRIVED: pydantic.TypeAdapter(dict[str, list[str]]),
-    ANSWERS: pydantic.TypeAdapter(dict[str, dict[str, str]]),
-    ASKED: pydantic.TypeAdapter(list[dict[str, str]]),
-    GIVEN: pydantic.TypeAdapter(dict[str, dict[str, str]]),
-    STARTED: pydantic.TypeAdapter(list[str]),
-    USED: pydantic.TypeAdapter(list[pydantic.NonNegativeInt]),
-    SCHEMA: pydantic.TypeAdapter(pydantic.PositiveInt),
-}
 
 
 def parse_snapshot(given: Mapping[str, Any] | bytes, app: str) -> Snapshot:
@@ -140,8 +141,7 @@ def parse_snapshot(given: Mapping[str, Any] | bytes, app: str) -> Snapshot:
     try:
         found = _SNAPSHOT.validate_json(text, strict=True)
         for name, value in found.next.items():
-            if name in _NEXT:
-                _NEXT[name].validate_python(value, strict=True)
+            check_next(name, value)
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         raise ArgumentInvalidError(".".join(map(str, ("snapshot", *first["loc"]))), first["msg"]) from None
