@@ -17,6 +17,7 @@ from clew_engine import errors
 from clew_engine.checkpoints import Failure
 from clew_server.rpc.failures import CODES, FAILURE_CODES, code_of, failure_status, incident_of, refusal_of
 from clew_server.rpc.wire.checkpoints import to_failure_code
+from clew_storage import DataCorrupt
 from tests.support.serving import Served, refusal
 
 PROTO = (Path(__file__).parents[2] / "proto" / "clew" / "v1" / "error.proto").read_text()
@@ -135,3 +136,15 @@ async def test_a_call_is_one_line_of_the_log(served: Served) -> None:
     assert line["method"] == "ThreadService/GetThread"
     assert (line["code"], line["thread_id"]) == ("NOT_FOUND", "t")
     assert line["ms"] >= 0
+
+
+async def test_what_is_damaged_is_logged_with_its_cause(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def damaged(_: object) -> None:
+        raise DataCorrupt("page 7 is not what was written")
+
+    monkeypatch.setattr(served.storage.backend.threads, "get_head", damaged)
+    with capture_logs() as logs:
+        refused = await refusal(served.threads.GetThread(GetThreadRequest(thread_id="t")))
+    assert (refused.code, refused.reason) == (grpc.StatusCode.DATA_LOSS, "DATA_CORRUPT")
+    (incident,) = [line for line in logs if line["event"] == "incident"]
+    assert (incident["log_level"], "page 7" in repr(incident["exc_info"])) == ("error", True)

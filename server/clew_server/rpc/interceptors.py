@@ -84,6 +84,8 @@ async def errors(call: Call) -> AsyncGenerator[None, None]:
         raise
     except Exception as error:  # noqa: BLE001 - this is the last place: what goes further is shown to the caller
         if isinstance(error, ClewError) and is_foreseen(error):
+            if code_of(error) is grpc.StatusCode.DATA_LOSS:
+                _log.error("incident", method=call.method, incident_id=secrets.token_hex(8), exc_info=error)
             await _abort(call.context, refusal_of(error))
         incident = secrets.token_hex(8)
         _log.error("incident", method=call.method, incident_id=incident, exc_info=error)
