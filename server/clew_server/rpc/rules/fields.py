@@ -182,7 +182,7 @@ def etag(value: str, _: str) -> None:
 def positive(value: int, field: str) -> None:
     """A number over 0."""
     if value <= 0:
-        raise ArgumentInvalidError(field, "it must be more than 0; leave it out for no limit")
+        raise ArgumentInvalidError(field, "it must be more than 0; leave it out for what the app sets")
 
 
 def duration_up_to(most_s: int) -> Rule:
@@ -204,7 +204,7 @@ def positive_duration_up_to(most_s: int) -> Rule:
     def rule(value: Duration, field: str) -> None:
         within(value, field)
         if not value.seconds and not value.nanos:
-            raise ArgumentInvalidError(field, "it must be more than 0; leave it out for no limit")
+            raise ArgumentInvalidError(field, "it must be more than 0; leave it out for what the app sets")
 
     return rule
 
