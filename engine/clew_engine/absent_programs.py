@@ -46,6 +46,10 @@ class AbsentProgram:
         """Not known."""
         self._refuse()
 
+    def restated(self, continuation: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Not known."""
+        self._refuse()
+
     def upgraded_state(
         self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
     ) -> StateChange | None:

@@ -74,6 +74,10 @@ class AgentProgram:
         """See the protocol."""
         return {} if self.declared is None else self.declared.defaults(state)
 
+    def restated(self, continuation: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Agents have no versions."""
+        return continuation
+
     def upgraded_state(
         self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
     ) -> StateChange | None:

@@ -71,6 +71,10 @@ class Program(Protocol):
         """What a turn begins with besides a state: the declared defaults of keys that it has not."""
         ...
 
+    def restated(self, continuation: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The continuation when the whole state was given anew, in the form that it has in this version: nothing is to be made of it any more."""
+        ...
+
     def upgraded_state(
         self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
     ) -> StateChange | None:

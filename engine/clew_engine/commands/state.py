@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from clew_engine.checkpoints import Checkpoint, Failure, next_names
 from clew_engine.drafts import Draft
-from clew_engine.errors import ArgumentInvalidError, StateInvalidError, ThreadNotFoundError
+from clew_engine.errors import ArgumentInvalidError, ResumeInvalidError, StateInvalidError, ThreadNotFoundError
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
 from clew_engine.outside_writes import OutsideWrite, Programs, info_for, known_program, update_draft, write_from_outside
@@ -65,7 +65,13 @@ async def update_state(
         removed = tuple(thread.state) if update.replace else update.remove_keys
         change = StateChange(replaced=dict(update.values), removed=removed)
         program = known_program(programs, update.app or (thread.info.app if thread.info else ""))
-        if program is not None:
+        if program is None:
+            return OutsideWrite(update_draft(thread, state=change), info)
+        if update.replace:
+            program.check_state(update.values)
+            return OutsideWrite(_anew(program, thread, change), info)
+        # Taking keys away from what does not fit anyway is a way to make it fit.
+        if update.values or _fits(program, thread):
             _refuse_older(program, thread)
             program.check_state(apply(thread.state, change))
         return OutsideWrite(update_draft(thread, state=change), info)
@@ -112,9 +118,29 @@ async def clear_state(
         if thread.info is None:
             raise ThreadNotFoundError(key.thread_id)
         await thread.load_state()
-        return OutsideWrite(update_draft(thread, state=StateChange(removed=tuple(thread.state))))
+        change = StateChange(removed=tuple(thread.state))
+        program = storage.programs.get(thread.info.app)
+        if program is None:
+            return OutsideWrite(update_draft(thread, state=change))
+        return OutsideWrite(_anew(program, thread, change))
 
     return (await write_from_outside(storage, key, "clear_state", prepare, mutation=mutation, options=options))[0]
+
+
+def _anew(program: Program, thread: OpenThread, change: StateChange) -> Draft:
+    """The whole state is given in the form of this version, whichever the old one was of."""
+    if thread.head is None:
+        return update_draft(thread, state=change)
+    return update_draft(thread, state=change, next=program.restated(thread.body.next))
+
+
+def _fits(program: Program, thread: OpenThread) -> bool:
+    try:
+        _refuse_older(program, thread)
+        program.check_state(thread.state)
+    except (ResumeInvalidError, StateInvalidError):
+        return False
+    return True
 
 
 def _refuse_older(program: Program, thread: OpenThread) -> None:
@@ -122,7 +148,7 @@ def _refuse_older(program: Program, thread: OpenThread) -> None:
     if program.upgraded_state(thread.body.next, thread.state, thread.key.thread_id) is not None:
         raise StateInvalidError(
             "state",
-            "it is of an older version of the workflow; run, answer or retry the thread first, which brings it up to date",
+            "it is of an older version of the workflow; run, answer or retry the thread first, which brings it up to date, or give the whole state (replace)",
         )
 
 

@@ -72,7 +72,11 @@ class DeclaredKeys:
         for key in () if known else values:
             if key not in declared.names:
                 names = ", ".join(declared.names)
-                raise StateInvalidError(f"{where}.{key}", f"the workflow declares no such key; it declares: {names}")
+                raise StateInvalidError(
+                    f"{where}.{key}",
+                    f"the workflow declares no such key; it declares: {names} "
+                    "(update_state(remove_keys=[…]) takes one away that an older version left)",
+                )
         some = {key: values[key] for key in typed}
         if some:
             declared.check_some(some, where)

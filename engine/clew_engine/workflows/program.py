@@ -77,6 +77,10 @@ class WorkflowProgram:
         """See the protocol."""
         return self.keys.defaults(state)
 
+    def restated(self, continuation: Mapping[str, Any]) -> Mapping[str, Any]:
+        """See the protocol."""
+        return self.upgrades.restated(continuation) if continuation else continuation
+
     def upgraded_state(
         self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
     ) -> StateChange | None:

@@ -16,6 +16,10 @@ from clew_engine.workflows.graph import join_key, join_names
 from clew_engine.workflows.inner_places import INSIDE
 from clew_storage import StateChange
 
+# What always helps: a state that nothing needs to be made of.
+WAYS = (
+    "give the thread a state of this version with update_state(…, replace=True) or clear_state(), forced where it waits"
+)
 ChangeState = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
@@ -55,19 +59,24 @@ class Upgrades:
         """A continuation of this version."""
         return {**continuation, SCHEMA: self.version}
 
+    def restated(self, continuation: Mapping[str, Any]) -> dict[str, Any]:
+        """The continuation of a thread whose whole state was given in this version's form: with the newer names that are known, and of this version."""
+        steps = range(self._version(continuation), self.version)
+        return self.continuation([self.migrations[step] for step in steps if step in self.migrations], continuation)
+
     def pending(self, continuation: Mapping[str, Any], thread_id: str) -> list[Migration]:
         """What is to be done to what a checkpoint left. Raises ResumeInvalidError where there is no way."""
         found = self._version(continuation)
         if found > self.version:
             raise ResumeInvalidError(
-                f"the thread is of version {found} of workflow {self.workflow!r}, and this is version {self.version}; serve a newer one",
+                f"the thread is of version {found} of workflow {self.workflow!r}, and this is version {self.version}; serve a newer one, or {WAYS}",
                 thread_id=thread_id,
             )
         missing = [step for step in range(found, self.version) if step not in self.migrations]
         if missing:
             raise ResumeInvalidError(
                 f"the thread is of version {found} of workflow {self.workflow!r}, and nothing leads from version {missing[0]} to {missing[0] + 1}; "
-                f"give `migrate` an entry for {missing[0]}",
+                f"give `migrate` an entry for {missing[0]}, or {WAYS}",
                 thread_id=thread_id,
             )
         return [self.migrations[step] for step in range(found, self.version)]
@@ -111,9 +120,11 @@ def _migrated(function: ChangeState, values: Mapping[str, Any]) -> Mapping[str, 
     try:
         made = function(dict(values))
     except Exception as error:
-        raise StateInvalidError("state", f"the migrator {name!r} raised {told(error)}") from error
+        raise StateInvalidError("state", f"the migrator {name!r} raised {told(error)}; mend it, or {WAYS}") from error
     if not isinstance(made, Mapping):
-        raise StateInvalidError("state", f"the migrator {name!r} returned {type(made).__name__}, and not the state")
+        raise StateInvalidError(
+            "state", f"the migrator {name!r} returned {type(made).__name__}, and not the state; mend it, or {WAYS}"
+        )
     return made
 
 
