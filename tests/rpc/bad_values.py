@@ -113,8 +113,8 @@ BAD: dict[str, dict[str, list[Any]]] = {
         "state_json": BAD_STATE,
         "metadata_json": BAD_METADATA,
     },
-    "DecideRequest": {"decisions": [[], [DECISION, DECISION]], "snapshot": [b"x"]},
-    "ResumeRequest": {"snapshot": [b""], "value_json": BAD_JSON},
+    "DecideRequest": {"decisions": [[], [DECISION, DECISION]], "snapshot": [b"x"], "app": [*BAD_IDS, "app"]},
+    "ResumeRequest": {"snapshot": [b""], "value_json": BAD_JSON, "app": [*BAD_IDS, "app"]},
     "WatchRequest": {
         "thread_uid": BAD_IDS,
         "after_version": [-1],

@@ -219,3 +219,15 @@ async def test_a_server_of_workflows_without_a_key_says_so() -> None:
     assert [each["event"].partition(":")[0] for each in logs] == [
         "snapshots of runs without a thread will not outlive this server"
     ]
+
+
+async def test_a_snapshot_goes_on_under_the_handle_of_its_own_app_alone() -> None:
+    async with serving([adding(), adding("other")]) as served, Client(served.target) as client:
+        snapshot = (await client.workflow("adding").run({"count": 1})).snapshot
+        for handle in (client.workflow("other"), client.app("other"), client.workflow("nobody")):
+            for call in (handle.resume(snapshot, 1), handle.decide(snapshot, {"add:0": {"value": 1}})):
+                with pytest.raises(ResumeInvalidError, match="of app 'adding'"):
+                    await call
+        assert (await client.workflow("adding").resume(snapshot, 1)).state["count"] == 2
+        raw = ResumeRequest(snapshot=snapshot, value_json="1")
+        assert (await events_of(served.runs.Resume(raw)))[-1].HasField("run_completed")

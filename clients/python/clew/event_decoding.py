@@ -48,7 +48,8 @@ def _written(wire: event_pb2.CheckpointWritten) -> events.CheckpointWritten:
 
 
 def _suspended(wire: event_pb2.RunSuspended) -> events.RunSuspended:
-    return events.RunSuspended(tuple(approval_of(approval) for approval in wire.approvals), wire.snapshot)
+    approvals = tuple(approval_of(approval) for approval in wire.approvals)
+    return events.RunSuspended(approvals, wire.snapshot, max(wire.approval_count, len(approvals)))
 
 
 def _failed(wire: event_pb2.RunFailed) -> events.RunFailed:

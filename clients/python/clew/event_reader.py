@@ -14,11 +14,13 @@ import grpc
 from clew.connection import Connection
 from clew.errors import ClewError, DeadlineExceededError, StreamCutError
 from clew.events import Event
+from clew.inbox_reader import list_approvals
 from clew.line import Call, Line, SilentError
 from clew.patience import Patience
 from clew.position import Position
+from clew.records import Approval
 from clew.refusals import is_break
-from clew.v1 import event_pb2
+from clew.v1 import approval_service_pb2, event_pb2
 
 _DRAIN_S = 0.25
 
@@ -57,6 +59,12 @@ class EventReader(ABC):
     @abstractmethod
     async def part(self, connection: Connection) -> None:
         """What is due when the reader leaves before the end."""
+
+    async def waiting(self, thread_id: str) -> list[Approval]:
+        """What the thread waits for now."""
+        return await list_approvals(
+            self._connect(), approval_service_pb2.ListApprovalsRequest(thread_id=thread_id), None
+        )
 
     def may_rejoin(self) -> bool:
         """Whether a stream that broke can be opened anew without doing anything twice."""

@@ -145,12 +145,13 @@ class Heartbeat(Payload):
 
 @dataclass(frozen=True, slots=True)
 class RunSuspended(Payload):
-    """The run waits for these decisions."""
+    """The run waits for these decisions; for `approval_count`, where they are too much for one event (a Reply and a Result have all of them)."""
 
     logged: ClassVar[bool] = True
     terminal: ClassVar[bool] = True
     approvals: tuple[Approval, ...]
     snapshot: bytes = b""
+    approval_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,7 @@ class Approval:
     """A question to a person. `arguments_json` is exactly what would run, and `arguments_digest` its SHA-256 in hex.
 
     `decided_arguments_json` is what a person let run instead; empty where nothing was changed. All three are empty, like the reason, once the message that asked for the call was deleted.
+    `subject` is the call, or the node of a workflow with what it asks (`pay:0`), by which a snapshot's approvals can be decided, too.
     """
 
     id: str
@@ -92,6 +93,7 @@ class Approval:
     prompt_json: str
     schema_json: str
     decided_arguments_json: str = ""
+    subject: str = ""
 
     @property
     def arguments(self) -> Any:
@@ -226,6 +228,7 @@ def approval_of(wire: approval_pb2.Approval) -> Approval:
         decided_arguments_json=wire.decided_arguments_json,
         prompt_json=wire.prompt_json,
         schema_json=wire.schema_json,
+        subject=wire.subject,
     )
 
 

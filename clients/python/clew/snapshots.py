@@ -40,6 +40,7 @@ class SnapshotVerbs:
         frame = self._frame(limits)
         request = pb.ResumeRequest(
             snapshot=snapshot,
+            app=self.name,
             value_json="" if value is ... else encode_json(value, "value_json"),
             request_id=frame.request_id,
             options=frame.options,
@@ -56,6 +57,7 @@ class SnapshotVerbs:
         """
         request = decide_request(self._frame(limits), decisions_of(decisions))
         request.snapshot = snapshot
+        request.app = self.name
         return EventStream(Attempt(self._client.connection, "Decide", request, timeout=timeout))
 
     stream_resume_sync = iterating(stream_resume)

@@ -9,10 +9,19 @@ from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from clew.errors import RunCancelledError, RunFailedError, StreamCutError
-from clew.events import CheckpointWritten, Event, RunCompleted, RunFailed, RunSuspended, StateReturned
+from clew.event_reader import EventReader
+from clew.events import (
+    ApprovalRequested,
+    CheckpointWritten,
+    Event,
+    RunCompleted,
+    RunFailed,
+    RunSuspended,
+    StateReturned,
+)
 from clew.json_text import decode_json
 from clew.messages import Message
-from clew.records import Reply
+from clew.records import Approval, Reply
 
 T = TypeVar("T")
 
@@ -72,6 +81,10 @@ class Ended:
 class EventStream(Stream[Event]):
     """The events of a thread or of one attempt. Leaving an attempt's stream cancels its run, which `retry` continues."""
 
+    def __init__(self, reader: EventReader) -> None:
+        super().__init__(reader)
+        self._events = reader
+
     async def reply(self) -> Reply:
         """Read to the end. Raises RunFailedError or RunCancelledError for a run that failed."""
         return (await self.ended()).reply
@@ -82,17 +95,30 @@ class EventStream(Stream[Event]):
         last: Event | None = None
         written: str | None = None
         spoken: dict[str, Message] = {}
+        asked: list[Approval] = []
         async for event in self:
             if isinstance(event.payload, CheckpointWritten):
                 spoken = {message["id"]: message for message in event.payload.messages}
                 written = event.payload.checkpoint["id"]
+            if isinstance(event.payload, ApprovalRequested):
+                asked.append(event.payload.approval)
             if isinstance(event.payload, StateReturned):
                 state = decode_json(event.payload.state_json)
             if event.payload.terminal:
                 last = event
         if last is None:
             raise StreamCutError("the stream ended without a word on the run; watch the thread for the rest")
+        if isinstance(last.payload, RunSuspended) and len(last.payload.approvals) < last.payload.approval_count:
+            approvals = await self._all_of(last, last.payload, asked)
+            last = replace(last, payload=replace(last.payload, approvals=approvals))
         return Ended(_reply_of(last, spoken), written, state)
+
+    async def _all_of(self, event: Event, told: RunSuspended, asked: list[Approval]) -> tuple[Approval, ...]:
+        """What the run waits for, also what its last event had no room for: it was asked within this attempt, or else the server lists it."""
+        found = tuple(each for each in asked if each.version == event.version)
+        if len(found) < told.approval_count and event.thread_id:
+            found = tuple(each for each in await self._events.waiting(event.thread_id) if each.run_id == event.run_id)
+        return found if len(found) > len(told.approvals) else told.approvals
 
 
 async def _items(reader: Reader[T]) -> AsyncGenerator[T, None]:

@@ -157,8 +157,8 @@ class RunService(RunServiceServicer):
         context: ServicerContext[Any, Any],
     ) -> EventStream:
         app, opened = self._seals.open(tenant_of(context), request.snapshot)
+        snapshot = parse_snapshot(opened, request.app or app)
         program = self._apps.program(app)
-        snapshot = parse_snapshot(opened, app)
         options = run_options_of(request.options, context)
         seal = self._seal(program, context)
         return resume_stateless(self._storage, program, snapshot, answer, options=options, seal=seal)

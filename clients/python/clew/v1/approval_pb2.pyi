@@ -119,6 +119,7 @@ class Approval(_message.Message):
     PROMPT_JSON_FIELD_NUMBER: _builtins.int
     SCHEMA_JSON_FIELD_NUMBER: _builtins.int
     DECIDED_ARGUMENTS_JSON_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """`<thread_uid>.a<version>.<n>`; never used twice."""
     thread_id: _builtins.str
@@ -157,6 +158,10 @@ class Approval(_message.Message):
     """The arguments that a person let run instead of arguments_json, as the text given; empty where none were changed, and once the message
     that asked for the call was deleted. The call in the transcript keeps the model's own.
     """
+    subject: _builtins.str
+    """What it is about by the names of its program, the same in every run: the call, or for a workflow a node with what it asks
+    (`pay:0`).
+    """
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When it was asked."""
@@ -192,10 +197,11 @@ class Approval(_message.Message):
         prompt_json: _builtins.str = ...,
         schema_json: _builtins.str = ...,
         decided_arguments_json: _builtins.str = ...,
+        subject: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "decide_time", b"decide_time", "expire_time", b"expire_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_digest", b"arguments_digest", "arguments_json", b"arguments_json", "create_time", b"create_time", "decide_time", b"decide_time", "decided_arguments_json", b"decided_arguments_json", "decided_by", b"decided_by", "expire_time", b"expire_time", "id", b"id", "kind", b"kind", "prompt_json", b"prompt_json", "reason", b"reason", "requested_by", b"requested_by", "run_id", b"run_id", "schema_json", b"schema_json", "state", b"state", "thread_id", b"thread_id", "thread_uid", b"thread_uid", "tool", b"tool", "tool_call_id", b"tool_call_id", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_digest", b"arguments_digest", "arguments_json", b"arguments_json", "create_time", b"create_time", "decide_time", b"decide_time", "decided_arguments_json", b"decided_arguments_json", "decided_by", b"decided_by", "expire_time", b"expire_time", "id", b"id", "kind", b"kind", "prompt_json", b"prompt_json", "reason", b"reason", "requested_by", b"requested_by", "run_id", b"run_id", "schema_json", b"schema_json", "state", b"state", "subject", b"subject", "thread_id", b"thread_id", "thread_uid", b"thread_uid", "tool", b"tool", "tool_call_id", b"tool_call_id", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

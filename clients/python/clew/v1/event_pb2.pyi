@@ -566,10 +566,13 @@ class RunSuspended(_message.Message):
 
     APPROVALS_FIELD_NUMBER: _builtins.int
     SNAPSHOT_FIELD_NUMBER: _builtins.int
+    APPROVAL_COUNT_FIELD_NUMBER: _builtins.int
     snapshot: _builtins.bytes
     """What Resume and Decide need to continue a stateless run of a workflow, up to 3.5 MiB, sealed by the server: only a server with the
     same key opens it. Empty for a run on a thread, and for an agent's: then nothing continues a stateless run.
     """
+    approval_count: _builtins.int
+    """How many it waits for, also those that `approvals` has no room for."""
     @_builtins.property
     def approvals(self) -> _containers.RepeatedCompositeFieldContainer[_approval_pb2.Approval]:
         """All that it waits for; where that and the snapshot are too much for one event, the first of them that are not: ListApprovals gives
@@ -581,10 +584,11 @@ class RunSuspended(_message.Message):
         *,
         approvals: _abc.Iterable[_approval_pb2.Approval] | None = ...,
         snapshot: _builtins.bytes = ...,
+        approval_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approvals", b"approvals", "snapshot", b"snapshot"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_count", b"approval_count", "approvals", b"approvals", "snapshot", b"snapshot"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

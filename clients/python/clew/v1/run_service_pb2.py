@@ -29,7 +29,7 @@ from clew.v1 import run_pb2 as clew_dot_v1_dot_run__pb2
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x63lew/v1/run_service.proto\x12\x07\x63lew.v1\x1a\x18\x63lew/v1/checkpoint.proto\x1a\x13\x63lew/v1/event.proto\x1a\x15\x63lew/v1/message.proto\x1a\x11\x63lew/v1/run.proto\x1a\x1cgoogle/api/annotations.proto\"\x9a\x03\n\x0bSendRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x10\n\x03\x61pp\x18\x02 \x01(\tR\x03\x61pp\x12\x14\n\x04text\x18\x03 \x01(\tH\x00R\x04text\x12,\n\x07\x63ontent\x18\x04 \x01(\x0b\x32\x10.clew.v1.ContentH\x00R\x07\x63ontent\x12\x1f\n\ninput_json\x18\x05 \x01(\x0cH\x00R\tinputJson\x12\x1d\n\nstate_json\x18\x06 \x01(\x0cR\tstateJson\x12\x1d\n\nrequest_id\x18\x07 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x08 \x01(\x03H\x01R\x0f\x65xpectedVersion\x88\x01\x01\x12-\n\x07options\x18\t \x01(\x0b\x32\x13.clew.v1.RunOptionsR\x07options\x12\x17\n\x07user_id\x18\n \x01(\tR\x06userId\x12#\n\rmetadata_json\x18\x0b \x01(\tR\x0cmetadataJsonB\x07\n\x05inputB\x13\n\x11_expected_version\".\n\x07\x43ontent\x12#\n\x05parts\x18\x01 \x03(\x0b\x32\r.clew.v1.PartR\x05parts\"6\n\x0cSendResponse\x12&\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x0e.clew.v1.EventR\x06\x65vents\"\x8c\x02\n\rDecideRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12/\n\tdecisions\x18\x02 \x03(\x0b\x32\x11.clew.v1.DecisionR\tdecisions\x12\x1d\n\nrequest_id\x18\x03 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x04 \x01(\x03H\x00R\x0f\x65xpectedVersion\x88\x01\x01\x12-\n\x07options\x18\x05 \x01(\x0b\x32\x13.clew.v1.RunOptionsR\x07options\x12\x1a\n\x08snapshot\x18\x06 \x01(\x0cR\x08snapshotB\x13\n\x11_expected_version\"\x85\x04\n\x08\x44\x65\x63ision\x12\x1f\n\x0b\x61pproval_id\x18\x01 \x01(\tR\napprovalId\x12\x35\n\x07\x61pprove\x18\x02 \x01(\x0b\x32\x19.clew.v1.Decision.ApproveH\x00R\x07\x61pprove\x12\x32\n\x06reject\x18\x03 \x01(\x0b\x32\x18.clew.v1.Decision.RejectH\x00R\x06reject\x12\x1f\n\nvalue_json\x18\x04 \x01(\tH\x00R\tvalueJson\x12\x35\n\x07outcome\x18\x05 \x01(\x0b\x32\x19.clew.v1.Decision.OutcomeH\x00R\x07outcome\x1aH\n\x07\x41pprove\x12*\n\x0e\x61rguments_json\x18\x01 \x01(\tH\x00R\rargumentsJson\x88\x01\x01\x42\x11\n\x0f_arguments_json\x1a \n\x06Reject\x12\x16\n\x06reason\x18\x01 \x01(\tR\x06reason\x1a\x9c\x01\n\x07Outcome\x12\x41\n\trun_again\x18\x01 \x01(\x0b\x32\".clew.v1.Decision.Outcome.RunAgainH\x00R\x08runAgain\x12!\n\x0bresult_json\x18\x02 \x01(\tH\x00R\nresultJson\x12\x14\n\x04\x66\x61il\x18\x03 \x01(\tH\x00R\x04\x66\x61il\x1a\n\n\x08RunAgainB\t\n\x07outcomeB\n\n\x08\x64\x65\x63ision\"8\n\x0e\x44\x65\x63ideResponse\x12&\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x0e.clew.v1.EventR\x06\x65vents\"\x88\x02\n\rResumeRequest\x12\x1d\n\tthread_id\x18\x01 \x01(\tH\x00R\x08threadId\x12\x1c\n\x08snapshot\x18\x02 \x01(\x0cH\x00R\x08snapshot\x12\x1d\n\nvalue_json\x18\x03 \x01(\tR\tvalueJson\x12\x1d\n\nrequest_id\x18\x04 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x05 \x01(\x03H\x01R\x0f\x65xpectedVersion\x88\x01\x01\x12-\n\x07options\x18\x06 \x01(\x0b\x32\x13.clew.v1.RunOptionsR\x07optionsB\x08\n\x06targetB\x13\n\x11_expected_version\"8\n\x0eResumeResponse\x12&\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x0e.clew.v1.EventR\x06\x65vents\"\xbe\x01\n\x0cRetryRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1d\n\nrequest_id\x18\x02 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x03 \x01(\x03H\x00R\x0f\x65xpectedVersion\x88\x01\x01\x12-\n\x07options\x18\x04 \x01(\x0b\x32\x13.clew.v1.RunOptionsR\x07optionsB\x13\n\x11_expected_version\"7\n\rRetryResponse\x12&\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x0e.clew.v1.EventR\x06\x65vents\"\x9e\x01\n\x0cWatchRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1d\n\nthread_uid\x18\x02 \x01(\tR\tthreadUid\x12#\n\rafter_version\x18\x03 \x01(\x03R\x0c\x61\x66terVersion\x12\x15\n\x06run_id\x18\x04 \x01(\tR\x05runId\x12\x16\n\x06\x66ollow\x18\x05 \x01(\x08R\x06\x66ollow\"7\n\rWatchResponse\x12&\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x0e.clew.v1.EventR\x06\x65vents\"\xf3\x01\n\x10\x43\x61ncelRunRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x15\n\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x1d\n\nrequest_id\x18\x03 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x04 \x01(\x03H\x00R\x0f\x65xpectedVersion\x88\x01\x01\x12\x14\n\x05\x61\x63tor\x18\x05 \x01(\tR\x05\x61\x63tor\x12\x31\n\x15started_by_request_id\x18\x06 \x01(\tR\x12startedByRequestIdB\x13\n\x11_expected_version\"H\n\x11\x43\x61ncelRunResponse\x12\x33\n\ncheckpoint\x18\x01 \x01(\x0b\x32\x13.clew.v1.CheckpointR\ncheckpoint2\xa0\x03\n\nRunService\x12\x35\n\x04Send\x12\x14.clew.v1.SendRequest\x1a\x15.clew.v1.SendResponse0\x01\x12;\n\x06\x44\x65\x63ide\x12\x16.clew.v1.DecideRequest\x1a\x17.clew.v1.DecideResponse0\x01\x12;\n\x06Resume\x12\x16.clew.v1.ResumeRequest\x1a\x17.clew.v1.ResumeResponse0\x01\x12\x38\n\x05Retry\x12\x15.clew.v1.RetryRequest\x1a\x16.clew.v1.RetryResponse0\x01\x12\x38\n\x05Watch\x12\x15.clew.v1.WatchRequest\x1a\x16.clew.v1.WatchResponse0\x01\x12m\n\tCancelRun\x12\x19.clew.v1.CancelRunRequest\x1a\x1a.clew.v1.CancelRunResponse\")\x82\xd3\xe4\x93\x02#\"\x1e/v1/threads/{thread_id}:cancel:\x01*b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x63lew/v1/run_service.proto\x12\x07\x63lew.v1\x1a\x18\x63lew/v1/checkpoint.proto\x1a\x13\x63lew/v1/event.proto\x1a\x15\x63lew/v1/message.proto\x1a\x11\x63lew/v1/run.proto\x1a\x1cgoogle/api/annotations.proto\"\x9a\x03\n\x0bSendRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x10\n\x03\x61pp\x18\x02 \x01(\tR\x03\x61pp\x12\x14\n\x04text\x18\x03 \x01(\tH\x00R\x04text\x12,\n\x07\x63ontent\x18\x04 \x01(\x0b\x32\x10.clew.v1.ContentH\x00R\x07\x63ontent\x12\x1f\n\ninput_json\x18\x05 \x01(\x0cH\x00R\tinputJson\x12\x1d\n\nstate_json\x18\x06 \x01(\x0cR\tstateJson\x12\x1d\n\nrequest_id\x18\x07 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x08 \x01(\x03H\x01R\x0f\x65xpectedVersion\x88\x01\x01\x12-\n\x07options\x18\t \x01(\x0b\x32\x13.clew.v1.RunOptionsR\x07options\x12\x17\n\x07user_id\x18\n \x01(\tR\x06userId\x12#\n\rmetadata_json\x18\x0b \x01(\tR\x0cmetadataJsonB\x07\n\x05inputB\x13\n\x11_expected_version\".\n\x07\x43ontent\x12#\n\x05parts\x18\x01 \x03(\x0b\x32\r.clew.v1.PartR\x05parts\"6\n\x0cSendResponse\x12&\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x0e.clew.v1.EventR\x06\x65vents\"\x9e\x02\n\rDecideRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12/\n\tdecisions\x18\x02 \x03(\x0b\x32\x11.clew.v1.DecisionR\tdecisions\x12\x1d\n\nrequest_id\x18\x03 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x04 \x01(\x03H\x00R\x0f\x65xpectedVersion\x88\x01\x01\x12-\n\x07options\x18\x05 \x01(\x0b\x32\x13.clew.v1.RunOptionsR\x07options\x12\x1a\n\x08snapshot\x18\x06 \x01(\x0cR\x08snapshot\x12\x10\n\x03\x61pp\x18\x07 \x01(\tR\x03\x61ppB\x13\n\x11_expected_version\"\x85\x04\n\x08\x44\x65\x63ision\x12\x1f\n\x0b\x61pproval_id\x18\x01 \x01(\tR\napprovalId\x12\x35\n\x07\x61pprove\x18\x02 \x01(\x0b\x32\x19.clew.v1.Decision.ApproveH\x00R\x07\x61pprove\x12\x32\n\x06reject\x18\x03 \x01(\x0b\x32\x18.clew.v1.Decision.RejectH\x00R\x06reject\x12\x1f\n\nvalue_json\x18\x04 \x01(\tH\x00R\tvalueJson\x12\x35\n\x07outcome\x18\x05 \x01(\x0b\x32\x19.clew.v1.Decision.OutcomeH\x00R\x07outcome\x1aH\n\x07\x41pprove\x12*\n\x0e\x61rguments_json\x18\x01 \x01(\tH\x00R\rargumentsJson\x88\x01\x01\x42\x11\n\x0f_arguments_json\x1a \n\x06Reject\x12\x16\n\x06reason\x18\x01 \x01(\tR\x06reason\x1a\x9c\x01\n\x07Outcome\x12\x41\n\trun_again\x18\x01 \x01(\x0b\x32\".clew.v1.Decision.Outcome.RunAgainH\x00R\x08runAgain\x12!\n\x0bresult_json\x18\x02 \x01(\tH\x00R\nresultJson\x12\x14\n\x04\x66\x61il\x18\x03 \x01(\tH\x00R\x04\x66\x61il\x1a\n\n\x08RunAgainB\t\n\x07outcomeB\n\n\x08\x64\x65\x63ision\"8\n\x0e\x44\x65\x63ideResponse\x12&\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x0e.clew.v1.EventR\x06\x65vents\"\x9a\x02\n\rResumeRequest\x12\x1d\n\tthread_id\x18\x01 \x01(\tH\x00R\x08threadId\x12\x1c\n\x08snapshot\x18\x02 \x01(\x0cH\x00R\x08snapshot\x12\x1d\n\nvalue_json\x18\x03 \x01(\tR\tvalueJson\x12\x1d\n\nrequest_id\x18\x04 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x05 \x01(\x03H\x01R\x0f\x65xpectedVersion\x88\x01\x01\x12-\n\x07options\x18\x06 \x01(\x0b\x32\x13.clew.v1.RunOptionsR\x07options\x12\x10\n\x03\x61pp\x18\x07 \x01(\tR\x03\x61ppB\x08\n\x06targetB\x13\n\x11_expected_version\"8\n\x0eResumeResponse\x12&\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x0e.clew.v1.EventR\x06\x65vents\"\xbe\x01\n\x0cRetryRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1d\n\nrequest_id\x18\x02 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x03 \x01(\x03H\x00R\x0f\x65xpectedVersion\x88\x01\x01\x12-\n\x07options\x18\x04 \x01(\x0b\x32\x13.clew.v1.RunOptionsR\x07optionsB\x13\n\x11_expected_version\"7\n\rRetryResponse\x12&\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x0e.clew.v1.EventR\x06\x65vents\"\x9e\x01\n\x0cWatchRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1d\n\nthread_uid\x18\x02 \x01(\tR\tthreadUid\x12#\n\rafter_version\x18\x03 \x01(\x03R\x0c\x61\x66terVersion\x12\x15\n\x06run_id\x18\x04 \x01(\tR\x05runId\x12\x16\n\x06\x66ollow\x18\x05 \x01(\x08R\x06\x66ollow\"7\n\rWatchResponse\x12&\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x0e.clew.v1.EventR\x06\x65vents\"\xf3\x01\n\x10\x43\x61ncelRunRequest\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x15\n\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x1d\n\nrequest_id\x18\x03 \x01(\tR\trequestId\x12.\n\x10\x65xpected_version\x18\x04 \x01(\x03H\x00R\x0f\x65xpectedVersion\x88\x01\x01\x12\x14\n\x05\x61\x63tor\x18\x05 \x01(\tR\x05\x61\x63tor\x12\x31\n\x15started_by_request_id\x18\x06 \x01(\tR\x12startedByRequestIdB\x13\n\x11_expected_version\"H\n\x11\x43\x61ncelRunResponse\x12\x33\n\ncheckpoint\x18\x01 \x01(\x0b\x32\x13.clew.v1.CheckpointR\ncheckpoint2\xa0\x03\n\nRunService\x12\x35\n\x04Send\x12\x14.clew.v1.SendRequest\x1a\x15.clew.v1.SendResponse0\x01\x12;\n\x06\x44\x65\x63ide\x12\x16.clew.v1.DecideRequest\x1a\x17.clew.v1.DecideResponse0\x01\x12;\n\x06Resume\x12\x16.clew.v1.ResumeRequest\x1a\x17.clew.v1.ResumeResponse0\x01\x12\x38\n\x05Retry\x12\x15.clew.v1.RetryRequest\x1a\x16.clew.v1.RetryResponse0\x01\x12\x38\n\x05Watch\x12\x15.clew.v1.WatchRequest\x1a\x16.clew.v1.WatchResponse0\x01\x12m\n\tCancelRun\x12\x19.clew.v1.CancelRunRequest\x1a\x1a.clew.v1.CancelRunResponse\")\x82\xd3\xe4\x93\x02#\"\x1e/v1/threads/{thread_id}:cancel:\x01*b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -45,35 +45,35 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SENDRESPONSE']._serialized_start=618
   _globals['_SENDRESPONSE']._serialized_end=672
   _globals['_DECIDEREQUEST']._serialized_start=675
-  _globals['_DECIDEREQUEST']._serialized_end=943
-  _globals['_DECISION']._serialized_start=946
-  _globals['_DECISION']._serialized_end=1463
-  _globals['_DECISION_APPROVE']._serialized_start=1186
-  _globals['_DECISION_APPROVE']._serialized_end=1258
-  _globals['_DECISION_REJECT']._serialized_start=1260
-  _globals['_DECISION_REJECT']._serialized_end=1292
-  _globals['_DECISION_OUTCOME']._serialized_start=1295
-  _globals['_DECISION_OUTCOME']._serialized_end=1451
-  _globals['_DECISION_OUTCOME_RUNAGAIN']._serialized_start=1430
-  _globals['_DECISION_OUTCOME_RUNAGAIN']._serialized_end=1440
-  _globals['_DECIDERESPONSE']._serialized_start=1465
-  _globals['_DECIDERESPONSE']._serialized_end=1521
-  _globals['_RESUMEREQUEST']._serialized_start=1524
-  _globals['_RESUMEREQUEST']._serialized_end=1788
-  _globals['_RESUMERESPONSE']._serialized_start=1790
-  _globals['_RESUMERESPONSE']._serialized_end=1846
-  _globals['_RETRYREQUEST']._serialized_start=1849
-  _globals['_RETRYREQUEST']._serialized_end=2039
-  _globals['_RETRYRESPONSE']._serialized_start=2041
-  _globals['_RETRYRESPONSE']._serialized_end=2096
-  _globals['_WATCHREQUEST']._serialized_start=2099
-  _globals['_WATCHREQUEST']._serialized_end=2257
-  _globals['_WATCHRESPONSE']._serialized_start=2259
-  _globals['_WATCHRESPONSE']._serialized_end=2314
-  _globals['_CANCELRUNREQUEST']._serialized_start=2317
-  _globals['_CANCELRUNREQUEST']._serialized_end=2560
-  _globals['_CANCELRUNRESPONSE']._serialized_start=2562
-  _globals['_CANCELRUNRESPONSE']._serialized_end=2634
-  _globals['_RUNSERVICE']._serialized_start=2637
-  _globals['_RUNSERVICE']._serialized_end=3053
+  _globals['_DECIDEREQUEST']._serialized_end=961
+  _globals['_DECISION']._serialized_start=964
+  _globals['_DECISION']._serialized_end=1481
+  _globals['_DECISION_APPROVE']._serialized_start=1204
+  _globals['_DECISION_APPROVE']._serialized_end=1276
+  _globals['_DECISION_REJECT']._serialized_start=1278
+  _globals['_DECISION_REJECT']._serialized_end=1310
+  _globals['_DECISION_OUTCOME']._serialized_start=1313
+  _globals['_DECISION_OUTCOME']._serialized_end=1469
+  _globals['_DECISION_OUTCOME_RUNAGAIN']._serialized_start=1448
+  _globals['_DECISION_OUTCOME_RUNAGAIN']._serialized_end=1458
+  _globals['_DECIDERESPONSE']._serialized_start=1483
+  _globals['_DECIDERESPONSE']._serialized_end=1539
+  _globals['_RESUMEREQUEST']._serialized_start=1542
+  _globals['_RESUMEREQUEST']._serialized_end=1824
+  _globals['_RESUMERESPONSE']._serialized_start=1826
+  _globals['_RESUMERESPONSE']._serialized_end=1882
+  _globals['_RETRYREQUEST']._serialized_start=1885
+  _globals['_RETRYREQUEST']._serialized_end=2075
+  _globals['_RETRYRESPONSE']._serialized_start=2077
+  _globals['_RETRYRESPONSE']._serialized_end=2132
+  _globals['_WATCHREQUEST']._serialized_start=2135
+  _globals['_WATCHREQUEST']._serialized_end=2293
+  _globals['_WATCHRESPONSE']._serialized_start=2295
+  _globals['_WATCHRESPONSE']._serialized_end=2350
+  _globals['_CANCELRUNREQUEST']._serialized_start=2353
+  _globals['_CANCELRUNREQUEST']._serialized_end=2596
+  _globals['_CANCELRUNRESPONSE']._serialized_start=2598
+  _globals['_CANCELRUNRESPONSE']._serialized_end=2670
+  _globals['_RUNSERVICE']._serialized_start=2673
+  _globals['_RUNSERVICE']._serialized_end=3089
 # @@protoc_insertion_point(module_scope)

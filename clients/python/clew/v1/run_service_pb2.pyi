@@ -159,6 +159,7 @@ class DecideRequest(_message.Message):
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     SNAPSHOT_FIELD_NUMBER: _builtins.int
+    APP_FIELD_NUMBER: _builtins.int
     thread_id: _builtins.str
     """The thread. Required, unless there is a snapshot."""
     request_id: _builtins.str
@@ -167,6 +168,10 @@ class DecideRequest(_message.Message):
     """As in SendRequest; with a snapshot ARGUMENT_INVALID."""
     snapshot: _builtins.bytes
     """Instead of a thread: a suspended stateless run, as RunSuspended gave it; up to 3.5 MiB."""
+    app: _builtins.str
+    """The app that the snapshot is to be of; one of another app: RESUME_INVALID. Empty: any app. Not without a snapshot
+    (ARGUMENT_INVALID).
+    """
     @_builtins.property
     def decisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Decision]:
         """One for each approval that is decided; at least one, no approval twice."""
@@ -184,10 +189,11 @@ class DecideRequest(_message.Message):
         expected_version: _builtins.int | None = ...,
         options: _run_pb2.RunOptions | None = ...,
         snapshot: _builtins.bytes = ...,
+        app: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "decisions", b"decisions", "expected_version", b"expected_version", "options", b"options", "request_id", b"request_id", "snapshot", b"snapshot", "thread_id", b"thread_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "app", b"app", "decisions", b"decisions", "expected_version", b"expected_version", "options", b"options", "request_id", b"request_id", "snapshot", b"snapshot", "thread_id", b"thread_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
@@ -366,6 +372,7 @@ class ResumeRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
+    APP_FIELD_NUMBER: _builtins.int
     thread_id: _builtins.str
     """A suspended thread."""
     snapshot: _builtins.bytes
@@ -378,6 +385,8 @@ class ResumeRequest(_message.Message):
     """As in SendRequest."""
     expected_version: _builtins.int
     """As in SendRequest; with a snapshot ARGUMENT_INVALID."""
+    app: _builtins.str
+    """As in DecideRequest."""
     @_builtins.property
     def options(self) -> _run_pb2.RunOptions:
         """How the attempt behaves."""
@@ -391,10 +400,11 @@ class ResumeRequest(_message.Message):
         request_id: _builtins.str = ...,
         expected_version: _builtins.int | None = ...,
         options: _run_pb2.RunOptions | None = ...,
+        app: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "options", b"options", "snapshot", b"snapshot", "target", b"target", "thread_id", b"thread_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "options", b"options", "request_id", b"request_id", "snapshot", b"snapshot", "target", b"target", "thread_id", b"thread_id", "value_json", b"value_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "app", b"app", "expected_version", b"expected_version", "options", b"options", "request_id", b"request_id", "snapshot", b"snapshot", "target", b"target", "thread_id", b"thread_id", "value_json", b"value_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015

@@ -54,8 +54,16 @@ _RUNS: dict[str, dict[str, Rule]] = {
         **_CHANGE,
         "options": ANY,
         "snapshot": ANY,
+        "app": rule.optional_id,
     },
-    "ResumeRequest": {**_THREAD, "snapshot": rule.not_empty, "value_json": ANY, **_CHANGE, "options": ANY},
+    "ResumeRequest": {
+        **_THREAD,
+        "snapshot": rule.not_empty,
+        "value_json": ANY,
+        **_CHANGE,
+        "options": ANY,
+        "app": rule.optional_id,
+    },
     "RetryRequest": {**_THREAD, **_CHANGE, "options": ANY},
     "WatchRequest": {
         **_THREAD,
@@ -248,6 +256,7 @@ def _send(message: Any, _: str) -> None:
 def _decide(message: Any, _: str) -> None:
     if not message.snapshot:
         rule.required_id(message.thread_id, "thread_id")
+        _no_app(message)
     elif message.thread_id:
         raise ArgumentInvalidError("snapshot", "name a thread or give a snapshot, not both")
     elif message.HasField("expected_version"):
@@ -259,7 +268,14 @@ def _decide(message: Any, _: str) -> None:
         seen.add(decision.approval_id)
 
 
+def _no_app(message: Any) -> None:
+    if message.app:
+        raise ArgumentInvalidError("app", "a thread has its app; name one beside a snapshot alone")
+
+
 def _resume(message: Any, _: str) -> None:
+    if not message.HasField("snapshot"):
+        _no_app(message)
     if message.HasField("snapshot") and message.HasField("expected_version"):
         raise ArgumentInvalidError("expected_version", _NO_VERSION)
     if message.value_json or message.HasField("thread_id"):

@@ -30,4 +30,5 @@ def to_approval(approval: Approval) -> pb.Approval:
         prompt_json=approval.prompt_json,
         schema_json=approval.schema_json,
         decided_arguments_json=approval.decided_arguments_json,
+        subject=approval.subject,
     )

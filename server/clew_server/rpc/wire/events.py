@@ -157,7 +157,9 @@ def _beat(_: events.Heartbeat) -> pb.Heartbeat:
 def _suspended(payload: events.RunSuspended) -> pb.RunSuspended:
     room = min(VALUE_BYTES, MESSAGE_BYTES - _FRAME - len(payload.snapshot))
     approvals = [approval for approval in map(to_approval, payload.approvals) if approval.ByteSize() + _AROUND <= room]
-    return pb.RunSuspended(approvals=fitting(approvals, room), snapshot=payload.snapshot)
+    return pb.RunSuspended(
+        approvals=fitting(approvals, room), snapshot=payload.snapshot, approval_count=len(payload.approvals)
+    )
 
 
 def _completed(payload: events.RunCompleted) -> pb.RunCompleted:
