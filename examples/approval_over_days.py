@@ -12,7 +12,7 @@ import argparse
 import os
 from typing import Annotated, TypedDict
 
-from clew_engine import END, PauseRejectedError, StateView, Storage, Workflow, append, pause, step_sync
+from clew_engine import END, ClewError, PauseRejectedError, StateView, Storage, Workflow, append, pause, step_sync
 
 SMALL = 100
 
@@ -80,6 +80,14 @@ def main() -> None:
     for verb in ("approve", "reject", "retry"):
         verbs.add_parser(verb).add_argument("number")
     given = parser.parse_args()
+    try:
+        play(given)
+    except ClewError as error:
+        raise SystemExit(f"{given.number}: {error.message}") from None
+
+
+def play(given: argparse.Namespace) -> None:
+    """One of the verbs."""
     thread = app.thread(given.number)
     if given.verb == "submit":
         result = thread.run_sync({"number": given.number, "amount": given.amount})

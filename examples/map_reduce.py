@@ -65,5 +65,7 @@ def top_words(documents: Iterable[Path]) -> list[tuple[str, int]]:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent)
+    if not folder.is_dir():
+        raise SystemExit(f"{folder} is no folder")
     for word, number in top_words(path for path in folder.iterdir() if path.suffix in (".py", ".md", ".txt")):
         print(f"{number:6} {word}")

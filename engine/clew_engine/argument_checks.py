@@ -80,6 +80,7 @@ CHECKS: Mapping[str, Check | None] = {
     "dict[str, Any]": _dict,
     "Sequence[Mapping[str, Any]]": _list,
     "Any": None,
+    "Mapping[str, Any] | Any": None,
     "Mapping[str, Scalar] | tuple[str, Scalar]": None,
     "Decisions": None,
     "Input": None,

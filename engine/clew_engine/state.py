@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
+
+import pydantic
 
 from clew_engine.errors import ArgumentInvalidError, StateInvalidError, StateTooLargeError
 from clew_engine.json_text import JsonError, encode, parse_stored, split_object
@@ -29,6 +32,16 @@ def parse_state(text: bytes, field: str = "state_json", limit: int = LARGEST) ->
         return check_keys(split_object(text), field)
     except JsonError as error:
         raise StateInvalidError(field, str(error)) from None
+
+
+def values_of(given: Any) -> Mapping[str, Any] | None:
+    """Values by their keys, also from a pydantic model (what was set of it) or a dataclass; None for what has none."""
+    if isinstance(given, pydantic.BaseModel):
+        return given.model_dump(mode="json", exclude_unset=True)
+    if dataclasses.is_dataclass(given) and not isinstance(given, type):
+        plain: Mapping[str, Any] = pydantic.TypeAdapter(type(given)).dump_python(given, mode="json")
+        return plain
+    return given if isinstance(given, Mapping) else None
 
 
 def encode_values(values: Mapping[str, Any], field: str = "state") -> dict[str, bytes]:

@@ -66,3 +66,30 @@ def test_an_agent_answers_within_a_workflow(tmp_path: Path, text: str, answer: s
     assert lines[:2] == [text, f"  {answer}"]
     expected = "is on its way" if answer == "can wait" else "The refund was not approved"
     assert expected in lines[2]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            ["approval_over_days.py", "submit", "A", "-1"],
+            "A: node 'check' failed: ValueError: an invoice is of more than 0",
+        ),
+        (["approval_over_days.py", "approve", "B"], "B: "),
+        (["map_reduce.py", "/nonexist"], "/nonexist is no folder"),
+    ],
+    ids=["negative", "nothing waits", "no folder"],
+)
+def test_what_goes_wrong_is_one_line(tmp_path: Path, command: list[str], said: str) -> None:
+    example, *arguments = command
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / example), *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(said)
+    assert done.stderr.count("\n") == 1

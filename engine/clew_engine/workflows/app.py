@@ -14,12 +14,12 @@ from clew_engine.answers import Decisions, decisions_of
 from clew_engine.apps import AppInfo
 from clew_engine.argument_checks import checked
 from clew_engine.blocking import blocking, blocking_iterator
-from clew_engine.errors import RunFailedError
+from clew_engine.errors import ArgumentInvalidError, RunFailedError
 from clew_engine.ids import check_id
 from clew_engine.json_text import join_object
 from clew_engine.options import Limits, Mutation, NewThread, OnBusy, RunArguments, RunOptions
 from clew_engine.run_handles import RunHandle
-from clew_engine.state import encode_values, encoded_value
+from clew_engine.state import encode_values, encoded_value, values_of
 from clew_engine.storage import Storage
 from clew_engine.streams import EventStream
 from clew_engine.workflows.program import WorkflowProgram
@@ -35,7 +35,7 @@ class WorkflowThread(RunHandle):
     @checked
     def stream(
         self,
-        values: Mapping[str, Any] | None = None,
+        values: Mapping[str, Any] | Any = None,
         /,
         *,
         user_id: str | int | None = None,
@@ -43,7 +43,13 @@ class WorkflowThread(RunHandle):
         **options: Unpack[RunArguments],
     ) -> EventStream:
         """Begins a run and streams it; `values` are merged into the state that the thread has."""
-        encoded = encode_values(values or {}, "input")
+        given = {} if values is None else values_of(values)
+        if given is None:
+            kind = type(values).__name__
+            raise ArgumentInvalidError(
+                "input", f"a run takes values by their keys (a dict, or what declares the state), and not {kind}"
+            )
+        encoded = encode_values(given, "input")
         new = NewThread(
             user_id="" if user_id is None else str(user_id),
             metadata=encoded_value(dict(metadata or {}), "metadata_json"),
@@ -150,7 +156,7 @@ class WorkflowApp:
         )
 
     @checked
-    async def run(self, values: Mapping[str, Any] | None = None, /) -> Result:
+    async def run(self, values: Mapping[str, Any] | Any = None, /) -> Result:
         """One run with nothing kept. One that pauses or fails has a snapshot (of the Result or the RunFailedError) to go on from."""
         async with self._scratch() as scratch:
             thread = self._thread_in(scratch, ThreadKey("", f"run-{secrets.token_hex(8)}"))

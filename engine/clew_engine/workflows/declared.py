@@ -32,6 +32,10 @@ class DeclaredKeys:
             # A state fills up as it goes, and has no other keys.
             self.schema = {**self._declared.partial_schema, "additionalProperties": False}
             self.reducers |= {name: found for name, kind in _hints(declared).items() if (found := _annotated(kind))}
+            for key in reducers:
+                if key not in self._declared.names:
+                    names = ", ".join(self._declared.names)
+                    raise ArgumentInvalidError("workflow.reducers", f"{key!r} is no key of the state; it has: {names}")
         self.reducers |= reducers
         self._parts = {
             key: self._declared is not None and reducer in _OF_ITS_TYPE and not self._declared.is_of_all(key)

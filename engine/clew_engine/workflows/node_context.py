@@ -15,7 +15,7 @@ from clew_engine.drafts import Draft
 from clew_engine.errors import StateTooLargeError
 from clew_engine.json_text import encode, parse_strict
 from clew_engine.runs import RunStopped
-from clew_engine.schemas import check_schema
+from clew_engine.schemas import schema_from
 from clew_engine.tools import ToolContext
 from clew_engine.workflows.continuations import STARTED, answer_to, without_answers
 from clew_engine.workflows.memos import Memos
@@ -110,7 +110,7 @@ class NodeContext:
         """The answer to a question, or None while it waits."""
         return answer_to(self.step.continuation, subject)
 
-    def pause(self, value: Any, schema: Mapping[str, Any] | None) -> Any:
+    def pause(self, value: Any, schema: Mapping[str, Any] | type[Any] | None) -> Any:
         """See the `pause` of `steps`."""
         self.check()
         subject = f"{self.node}:{self._paused}"
@@ -238,9 +238,8 @@ def current() -> NodeContext:
     return context
 
 
-def _pause_question(subject: str, value: Any, schema: Mapping[str, Any] | None) -> Question:
-    if schema is not None:
-        check_schema(schema)
+def _pause_question(subject: str, value: Any, given: Any) -> Question:
+    schema = None if given is None else schema_from(given)
     return Question(
         ApprovalKind.PAUSE,
         subject,

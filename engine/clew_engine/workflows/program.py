@@ -273,7 +273,8 @@ class WorkflowProgram:
             failure = Failure(error.code, str(error), error.code != "state_conflict", metadata={"key": error.key})
             raise RunStopped(failure) from None
         except ClewError as error:
-            raise RunStopped(Failure("tool_failed", error.message, retryable=True)) from error
+            whose = f"what {' and '.join(map(repr, names))} returned cannot be kept: {error.message}"
+            raise RunStopped(Failure("tool_failed", whose, retryable=True)) from error
         return change
 
     async def _go_on(

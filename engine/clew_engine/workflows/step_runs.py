@@ -16,7 +16,7 @@ from clew_engine.errors import ClewError, StateInvalidError
 from clew_engine.json_text import join_object, split_object
 from clew_engine.models import ModelError
 from clew_engine.runs import RunStopped
-from clew_engine.state import check_size, encode_values
+from clew_engine.state import check_size, encode_values, values_of
 from clew_engine.workflows.continuations import without_answers
 from clew_engine.workflows.memos import RETURNED, Memos
 from clew_engine.workflows.node_context import NodeContext, Paused, PauseRejectedError, StepUnderWay, enter
@@ -185,10 +185,11 @@ async def changed_keys(context: NodeContext, function: Node, view: StateView, ch
         returned = await returned if inspect.isawaitable(returned) else returned
     if returned is None:
         return {}
-    if not isinstance(returned, Mapping):
+    values_by_key = values_of(returned)
+    if values_by_key is None:
         kind = type(returned).__name__
         raise StateInvalidError(where, f"a node returns the keys it changes, or None, and not {kind}")
-    values = encode_values(returned, where)
+    values = encode_values(values_by_key, where)
     check(values, where)
     check_size(values, context.run.storage.tuning.state_limit)
     return values

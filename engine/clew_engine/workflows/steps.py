@@ -27,10 +27,10 @@ _RAISES = (Exception, SystemExit, KeyboardInterrupt)
 __all__ = ["ToolTimedOutError", "pause", "step", "step_sync"]
 
 
-def pause(value: Any, schema: Mapping[str, Any] | None = None) -> Any:
+def pause(value: Any, schema: Mapping[str, Any] | type[Any] | None = None) -> Any:
     """Suspend the run until a person answers, and return the answer. `value` is what they are shown.
 
-    With a JSON `schema` an answer that does not fit is refused. The node is entered again at its start: what it did before is done again, but for
+    With a JSON `schema`, or a type that has one (a pydantic model, `int`), an answer that does not fit is refused; it comes as JSON says it. The node is entered again at its start: what it did before is done again, but for
     `step` and agents, whose results are kept. Raises PauseRejectedError when a person rejects.
     """
     return current().pause(value, schema)

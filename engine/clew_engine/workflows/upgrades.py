@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,8 +44,11 @@ class Upgrades:
     migrations: Mapping[int, Migration]
 
     def __post_init__(self) -> None:
-        if self.version < 1:
-            raise ArgumentInvalidError("workflow.version", "versions count from 1")
+        given: object = self.version
+        if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+            raise ArgumentInvalidError(
+                "workflow.version", f"versions are numbers that count from 1, and not {self.version!r}"
+            )
         for known in self.migrations:
             if not 1 <= known < self.version:
                 raise ArgumentInvalidError(
@@ -54,6 +57,15 @@ class Upgrades:
             for new in self.migrations[known].nodes.values():
                 if "/" in new:
                     raise ArgumentInvalidError("workflow.migrate", f"{new!r} is a path; a new name is the node's alone")
+
+    def check_names(self, nodes: Container[str]) -> None:
+        """Raises ArgumentInvalidError where the newest migration renames a node to one that is not there."""
+        newest = self.migrations.get(self.version - 1)
+        for old, new in (newest.nodes if newest else {}).items():
+            if "/" not in old and new not in nodes:
+                raise ArgumentInvalidError(
+                    "workflow.migrate", f"{old!r} cannot be renamed to {new!r}: there is no such node"
+                )
 
     def stamped(self, continuation: Mapping[str, Any]) -> dict[str, Any]:
         """A continuation of this version."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
@@ -65,8 +66,8 @@ class Workflow:
         if function is not None and not callable(function):
             raise ArgumentInvalidError("workflow.node", f"a function is due here, not {type(function).__name__}")
         if function is None:
-            return lambda decorated: self._add(name or decorated.__name__, decorated)
-        return self._add(name or function.__name__, function)
+            return lambda decorated: self._add(name or _name_of(decorated), decorated)
+        return self._add(name or _name_of(function), function)
 
     def agent(self, agent: Agent, *, ask: Ask, keep: Keep, name: str = "") -> None:
         """Make an agent a node: it is asked what the key `ask` holds (or what a function of the state makes), and its reply's text is kept under `keep`.
@@ -78,8 +79,15 @@ class Workflow:
     def workflow(self, app: WorkflowApp, *, name: str = "") -> None:
         """Make a compiled workflow a node: it gets the keys that both declare, and returns of them those that it changed.
 
-        A key that has the same reducer in both gets what its nodes returned, joined; its pauses are the outer run's.
+        A key that has the same reducer in both gets what its nodes returned, joined; its pauses are the outer run's. Raises ArgumentInvalidError for a
+        key with two reducers, which would get what the inner nodes returned twice.
         """
+        for key, reducer in app.program.keys.reducers.items():
+            if self._keys.reducers.get(key, reducer) is not reducer:
+                raise ArgumentInvalidError(
+                    "workflow.reducers",
+                    f"{key!r} has one reducer here and another in {app.name!r}: give both the same function",
+                )
         self._add(name or app.name, SubWorkflow(app.program, self._keys))
 
     def start(self, *names: str) -> None:
@@ -111,6 +119,7 @@ class Workflow:
     ) -> WorkflowApp:
         """The workflow as an app on a storage (default: one of its own in memory). Raises ArgumentInvalidError for a graph that cannot run."""
         self._graph.check()
+        self._upgrades.check_names(self._nodes)
         for name in (*pause_before, *pause_after):
             if name not in self._nodes:
                 raise ArgumentInvalidError("workflow.compile", f"there is no node {name!r} to pause at")
@@ -128,9 +137,19 @@ class Workflow:
         return WorkflowApp(program, storage, self.description)
 
     def _add(self, name: str, function: Node) -> Node:
+        if not callable(function):
+            raise ArgumentInvalidError("workflow.node", f"{function!r} is no function: it cannot be called")
         self._graph.add_node(name)
         self._nodes[name] = function
         return function
+
+
+def _name_of(function: Any) -> str:
+    named = function.func if isinstance(function, functools.partial) else function
+    name = getattr(named, "__name__", "")
+    if not name:
+        raise ArgumentInvalidError("workflow.node", f"{function!r} has no name of its own; give it one: name=…")
+    return str(name)
 
 
 def _migration(given: Migration | ChangeState | None) -> Migration:
