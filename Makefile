@@ -83,7 +83,7 @@ endef
 
 $(STAMP): pyproject.toml clients/python/pyproject.toml
 	@$(call need_python)
-	@echo "making the environment in $(VENV): a minute or two, the first time alone"
+	@echo "making the environment in $(VENV): 1 to 2 minutes on an idle machine, twice that and more on a busy one or a slow network"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -e clients/python -e '.[$(EXTRAS)]'
 	@touch $@
@@ -94,9 +94,9 @@ $(VENV)/.real_model: tests/models/real_model.txt $(STAMP)
 
 $(GEN_STAMP): proto/tools.txt
 	@$(call need_python)
-	@echo "making the environment in $(GEN) (a minute or two)"
+	@echo "making the environment in $(GEN): about a minute on an idle machine, longer on a busy one or a slow network"
 	$(PYTHON) -m venv $(GEN)
-	$(GEN)/bin/pip install -q -r proto/tools.txt
+	$(GEN)/bin/pip install -r proto/tools.txt
 	@$(GEN)/bin/python -c "import os, sysconfig; print(os.path.relpath(sysconfig.get_path('purelib'), '.deps'))" | xargs -I{} ln -sfn {} .deps/googleapis
 	@touch $@
 

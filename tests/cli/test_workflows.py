@@ -85,3 +85,18 @@ async def test_the_state_is_set_as_a_node_and_says_what_comes_next() -> None:
         assert "ada, bob" in unknown.stderr
 
     await on_a_server(play)
+
+
+async def test_the_state_of_a_new_thread_is_set_as_a_node_of_the_app_that_is_named() -> None:
+    def play(run: Run) -> None:
+        values = ("threads", "state", "set", "new", '{"log": [["ada", "by hand"]]}', "--as-node", "ada")
+        refused = run(*values)
+        assert (refused.returncode, "name the one it is for" in refused.stderr) == (1, True)
+        written = run(*values, "--app", "invoices")
+        assert written.returncode == 0, written.stderr
+        shown = json.loads(run("threads", "show", "new", "--json").stdout)
+        assert (shown["app"], shown["state"]) == ("invoices", {"log": [["ada", "by hand"]]})
+        other = run(*values, "--app", "other")
+        assert (other.returncode, "'other'" in other.stderr) == (1, True)
+
+    await on_a_server(play)

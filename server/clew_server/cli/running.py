@@ -108,7 +108,8 @@ def _announce(server: Server, as_json: bool) -> None:
     out.print(f"  storage  {url}", markup=False)
     for info in infos:
         tools = ", ".join(f"{tool.name}{'?' * (tool.name in info.gated)}" for tool in info.tools)
-        out.print(f"  app      {info.name} ({info.model})" + (f": {tools}" if tools else ""), markup=False)
+        # A workflow has no model of its own.
+        out.print(f"  app      {info.name} ({info.model or info.kind})" + (f": {tools}" if tools else ""), markup=False)
     where = "" if server.port == 50051 else f" --target {server.address}"
     out.print(f"  try      clew chat {infos[0].name}{where}", markup=False)
     sys.stdout.flush()

@@ -47,6 +47,12 @@ def set_state(
             metavar="NODE", help="Take the values for what this node of a workflow returned; a retry goes on."
         ),
     ] = "",
+    app: Annotated[
+        str,
+        typer.Option(
+            "--app", metavar="NAME", help="Whose thread it is where there is none yet, or it belongs to none."
+        ),
+    ] = "",
     force: Force = False,
     as_json: AsJson = False,
     target: Target = DEFAULT_TARGET,
@@ -58,11 +64,13 @@ def set_state(
       clew threads state set ticket-7 '{"customer": "Ada"}' --remove draft
 
       clew threads state set order-7 '{"paid": 12}' --as-node charge
+
+      clew threads state set order-8 '{"paid": 12}' --as-node charge --app orders
     """
     given = _object(values)
 
     async def work(client: Client) -> Any:
-        handle = client.thread(thread)
+        handle = client.app(app).thread(thread) if app else client.thread(thread)
         return await handle.update_state(given, remove_keys=remove or (), replace=replace, as_node=as_node, force=force)
 
     _written(call(target, work, as_json=as_json), as_json=as_json)
