@@ -156,6 +156,7 @@ class Server:
             interceptors.logging,
             interceptors.deadline,
             interceptors.rules,
+            interceptors.reading(self.storage.backend.leases.sees_all),
             stall_s=self.settings.stall,
         )
         patience = ("grpc.http2.min_ping_interval_without_data_ms", round(self.settings.ping_interval * 1000))

@@ -75,7 +75,7 @@ async def test_a_run_that_is_not_seen_is_not_said_to_be_interrupted(served: Worl
     assert (await at.thread.info())["version"] == 2
 
 
-@pytest.mark.parametrize("reading", ["in_process"], indirect=True)
+@pytest.mark.timeout(20)
 async def test_what_is_not_seen_is_not_waited_for(served: World, reading: World) -> None:
     at = await standing(served, "running")
     thread = await reading.thread()

@@ -97,16 +97,13 @@ def error_of(refused: grpc.aio.AioRpcError, target: str = "the server", *, reach
 
 def is_break(refused: grpc.aio.AioRpcError) -> bool:
     """Whether a stream that ended so was broken or cut, and not refused: it may be joined again."""
-    reason = reason_of(refused)
-    if reason:
-        return refused.code() is grpc.StatusCode.UNAVAILABLE or reason == "LEASE_LOST"
-    return refused.code() in _BREAKS
-
-
-def reason_of(refused: grpc.aio.AioRpcError) -> str:
-    """The reason that the server gave; empty where the status is not the server's own."""
     info, _ = _details(_status_of(refused).details)
-    return info.reason if info else ""
+    if info is None:
+        return refused.code() in _BREAKS
+    if info.metadata.get("access") == "read_only":
+        # The server only reads its file, now and later.
+        return False
+    return refused.code() is grpc.StatusCode.UNAVAILABLE or info.reason == "LEASE_LOST"
 
 
 def failure_details(status: status_pb2.Status) -> tuple[dict[str, str], float | None]:

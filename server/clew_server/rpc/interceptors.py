@@ -15,7 +15,13 @@ import structlog
 from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
 
-from clew_engine.errors import ArgumentInvalidError, ClewError, RunCancelledError, StreamCutError
+from clew_engine.errors import (
+    ArgumentInvalidError,
+    ClewError,
+    RunCancelledError,
+    StorageUnavailableError,
+    StreamCutError,
+)
 from clew_engine.ids import MAX_ID_LENGTH
 from clew_server.rpc.failures import Refusal, code_of, incident_of, is_foreseen, refusal_of
 from clew_server.rpc.rules import check
@@ -119,6 +125,21 @@ async def logging(call: Call) -> AsyncGenerator[None, None]:
             ms=milliseconds,
             thread_id=getattr(call.request, "thread_id", "")[:MAX_ID_LENGTH],
         )
+
+
+def reading(sees_all: Callable[[], bool]) -> Frame:
+    """On a file that is only read, what is refused as unavailable stays so: it is told, so that no client tries it again."""
+
+    @asynccontextmanager
+    async def frame(_: Call) -> AsyncGenerator[None, None]:
+        try:
+            yield
+        except StorageUnavailableError as error:
+            if sees_all():
+                raise
+            raise StorageUnavailableError(error.message, access="read_only") from error
+
+    return frame
 
 
 @asynccontextmanager

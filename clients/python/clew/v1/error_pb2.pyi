@@ -105,7 +105,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """RESOURCE_EXHAUSTED. The database has no room; reading still works. Next: free some, then try again."""
     ERROR_REASON_STORAGE_UNAVAILABLE: _ErrorReason.ValueType  # 120
     """UNAVAILABLE. The database cannot be reached or does not accept writes just now; a write may or may not have happened.
-    Next: try again with the same request id.
+    Metadata: `access` = `read_only` where the server only reads its database: then nothing was written. Next: try again with the same
+    request id; with `access`, ask the server that owns the database.
     """
     ERROR_REASON_STREAM_CUT: _ErrorReason.ValueType  # 121
     """UNAVAILABLE. The server ended a stream that was in good order: it stops, or the reader did not keep up. The run goes on.
@@ -219,7 +220,8 @@ ERROR_REASON_STORAGE_FULL: ErrorReason.ValueType  # 102
 """RESOURCE_EXHAUSTED. The database has no room; reading still works. Next: free some, then try again."""
 ERROR_REASON_STORAGE_UNAVAILABLE: ErrorReason.ValueType  # 120
 """UNAVAILABLE. The database cannot be reached or does not accept writes just now; a write may or may not have happened.
-Next: try again with the same request id.
+Metadata: `access` = `read_only` where the server only reads its database: then nothing was written. Next: try again with the same
+request id; with `access`, ask the server that owns the database.
 """
 ERROR_REASON_STREAM_CUT: ErrorReason.ValueType  # 121
 """UNAVAILABLE. The server ended a stream that was in good order: it stops, or the reader did not keep up. The run goes on.
