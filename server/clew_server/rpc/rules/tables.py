@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from clew_engine.cached_values import MAX_TTL_S
-from clew_engine.errors import ArgumentInvalidError
 from clew_engine.field_rules import (
     MAX_ACTOR,
     MAX_APPENDED,
@@ -18,6 +17,7 @@ from clew_engine.field_rules import (
 )
 from clew_engine.options import MAX_BUSY_S
 from clew_server.rpc.rules import fields as rule
+from clew_server.rpc.rules import messages
 from clew_server.rpc.rules.fields import Rule
 
 
@@ -25,7 +25,6 @@ def ANY(value: Any, field: str) -> None:
     """Any value is fine, as far as its kind (an enum, a message with rules of its own) allows it."""
 
 
-_NO_VERSION = "a snapshot has no version to expect"
 _QUERY = 256
 _KEY = 256
 _PAGE: dict[str, Rule] = {"page_size": rule.page_size, "page_token": rule.page_token}
@@ -236,67 +235,6 @@ _OTHERS: dict[str, dict[str, Rule]] = {
     "ListAppsRequest": {**_PAGE},
     "GetAppRequest": {"name": rule.required_id},
 }
-_SENDABLE = frozenset({"text", "image", "audio", "video", "document", "data_json"})
-# Of messages that a caller adds; which of them say what, and in which order, is the engine's rule.
-_ADDED = _SENDABLE | {"tool_call", "tool_result"}
-
-
-def _part(message: Any, path: str) -> None:
-    kind = message.WhichOneof("kind")
-    taken = _ADDED if path.startswith("messages.") else _SENDABLE
-    if kind not in taken:
-        raise ArgumentInvalidError(f"{path}{kind}", f"a caller sends parts of these kinds: {', '.join(sorted(taken))}")
-
-
-def _send(message: Any, _: str) -> None:
-    if not message.thread_id and message.HasField("expected_version"):
-        raise ArgumentInvalidError("expected_version", "a stateless run has no version to expect")
-
-
-def _decide(message: Any, _: str) -> None:
-    if not message.snapshot:
-        rule.required_id(message.thread_id, "thread_id")
-        _no_app(message)
-    elif message.thread_id:
-        raise ArgumentInvalidError("snapshot", "name a thread or give a snapshot, not both")
-    elif message.HasField("expected_version"):
-        raise ArgumentInvalidError("expected_version", _NO_VERSION)
-    seen: set[str] = set()
-    for decision in message.decisions:
-        if decision.approval_id in seen:
-            raise ArgumentInvalidError("decisions.approval_id", f"{decision.approval_id} is decided twice in one call")
-        seen.add(decision.approval_id)
-
-
-def _no_app(message: Any) -> None:
-    if message.app:
-        raise ArgumentInvalidError("app", "a thread has its app; name one beside a snapshot alone")
-
-
-def _resume(message: Any, _: str) -> None:
-    if not message.HasField("snapshot"):
-        _no_app(message)
-    if message.HasField("snapshot") and message.HasField("expected_version"):
-        raise ArgumentInvalidError("expected_version", _NO_VERSION)
-    if message.value_json or message.HasField("thread_id"):
-        rule.json_value(message.value_json, "value_json")
-
-
-def _watch(message: Any, _: str) -> None:
-    if message.follow and message.run_id:
-        raise ArgumentInvalidError("follow", "a watch of one run ends with it; leave `run_id` out to stay")
-
-
-def _list_threads(message: Any, _: str) -> None:
-    if message.metadata_value and not message.metadata_key:
-        raise ArgumentInvalidError("metadata_key", "a value needs the key that it stands under")
-    if message.metadata_key and message.metadata_json:
-        raise ArgumentInvalidError("metadata_json", "give it or `metadata_key`, not both")
-
-
-def _update_message(message: Any, _: str) -> None:
-    if not message.content and not message.HasField("metadata_json"):
-        raise ArgumentInvalidError("content", "there is nothing to change: give `content` or `metadata_json`")
 
 
 def _full(names: dict[str, Any]) -> dict[str, Any]:
@@ -317,12 +255,12 @@ REQUIRED_ONEOFS: dict[str, tuple[str, ...]] = _full(
 )
 WHOLE: dict[str, Rule] = _full(
     {
-        "Part": _part,
-        "SendRequest": _send,
-        "DecideRequest": _decide,
-        "ResumeRequest": _resume,
-        "WatchRequest": _watch,
-        "ListThreadsRequest": _list_threads,
-        "UpdateMessageRequest": _update_message,
+        "Part": messages.part,
+        "SendRequest": messages.send,
+        "DecideRequest": messages.decide,
+        "ResumeRequest": messages.resume,
+        "WatchRequest": messages.watch,
+        "ListThreadsRequest": messages.list_threads,
+        "UpdateMessageRequest": messages.update_message,
     }
 )
