@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+
 # Characters of it.
 MAX_CAUSE = 4000
 
@@ -19,3 +21,8 @@ def class_and_text(error: BaseException) -> tuple[str, str]:
         text = ""
     name = type(error).__name__
     return name, text[: max(0, MAX_CAUSE - len(name) - 2)].encode("utf-8", "replace").decode()
+
+
+def traced(error: BaseException) -> str:
+    """Its traceback, for a log: whatever the error says, half of a surrogate pair too, as text that can be written."""
+    return "".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace").decode().rstrip()

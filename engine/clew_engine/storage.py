@@ -16,6 +16,7 @@ from clew_engine.argument_checks import checked
 from clew_engine.arrivals import Arrivals
 from clew_engine.blocking import blocking
 from clew_engine.cache import Cache
+from clew_engine.causes import traced
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
 from clew_engine.errors import ArgumentInvalidError, StorageUnavailableError, StreamCutError, expect_version
 from clew_engine.hub import Hub
@@ -287,7 +288,7 @@ class Storage:
     def report(self, error: BaseException, key: ThreadKey) -> str:
         """Log what went wrong in a run, under an incident's number that may be told to its caller."""
         incident = secrets.token_hex(4)
-        _log.error("incident %s: a run of thread %s went wrong", incident, key.thread_id, exc_info=error)
+        _log.error("incident %s: a run of thread %s went wrong\n%s", incident, key.thread_id, traced(error))
         return incident
 
     async def _sweep(self) -> None:
