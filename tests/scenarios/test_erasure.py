@@ -106,7 +106,7 @@ async def test_approvals_of_deleted_calls_tell_who_decided_and_no_content(world:
     assert list(found) == list(before)
     assert set(asked) <= set(found)
     for name, approval in found.items():
-        gone = {"arguments_json": "", "arguments_digest": "", "reason": ""}
+        gone = {"arguments_json": "", "arguments_digest": "", "decided_arguments_json": "", "reason": ""}
         assert approval == {**before[name], **gone}
         assert approval["state"] in ("approved", "rejected", "answered", "void")
 

@@ -42,7 +42,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         "'not-there'",
     ),
     "a version in text": (lambda: Workflow("w", version="2"), "version"),  # type: ignore[arg-type]
-    "a node that is none": (lambda: Workflow("w").node(5, name="a"), "cannot be called"),  # type: ignore[call-overload]
+    "a node that is none": (lambda: Workflow("w").node(5, name="a"), "a function is due"),  # type: ignore[call-overload]
     "a node without a name": (lambda: Workflow("w").node(Adds()), "name="),
     "a decorated one": (lambda: Workflow("w").node()(Adds()), "name="),
 }

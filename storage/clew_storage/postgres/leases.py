@@ -130,6 +130,10 @@ class PostgresLeases:
             return
         await self._hand_in(ticket)
 
+    async def asked(self, key: ThreadKey) -> None:
+        """Whoever has come to wait for the thread in this process has asked the database for a ticket."""
+        await self._room.asked(key)
+
     async def release(self, grant: Grant) -> None:
         """See the port. When the database is away it is told as soon as it is back."""
         if self.holds(grant):

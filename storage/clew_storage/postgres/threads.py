@@ -139,6 +139,8 @@ class PostgresThreads:
         session = self._session()
 
         async def delete() -> bool:
+            # Who waits for the thread in this process is dismissed with it, and so has a ticket first.
+            await self._leases.asked(key)
             deleted = await session.connections.run(
                 lambda connection: deletions.delete_thread(
                     connection, session.schema, key, request=request, now_ms=now_ms, expected_version=expected_version
