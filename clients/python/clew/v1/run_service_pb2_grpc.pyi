@@ -80,7 +80,7 @@ class RunServiceStub:
     CancelRun: _aio.UnaryUnaryMultiCallable[_run_service_pb2.CancelRunRequest, _run_service_pb2.CancelRunResponse]
     """Cancels the run at a thread's head and answers when that is written. A run at work is stopped, and saved as failed with
     FAILURE_CODE_CANCELLED; so is an interrupted or suspended one, whose approvals become void. A run that is stopped while a call of a
-    tool declared `once` is under way is suspended instead, with an approval of kind TOOL_OUTCOME: a person says what became of the call.
+    tool declared `once` is under way is suspended instead, with an approval of kind APPROVAL_KIND_TOOL_OUTCOME: a person says what became of the call.
     A completed or failed run stays as it is. Retry continues what was cancelled. A request that waits for its turn, named by its id, leaves the queue: its stream ends with
     CANCELLED, nothing was recorded, and it is not run if it comes again.
 
@@ -189,7 +189,7 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_run_service_pb2.CancelRunResponse]:
         """Cancels the run at a thread's head and answers when that is written. A run at work is stopped, and saved as failed with
         FAILURE_CODE_CANCELLED; so is an interrupted or suspended one, whose approvals become void. A run that is stopped while a call of a
-        tool declared `once` is under way is suspended instead, with an approval of kind TOOL_OUTCOME: a person says what became of the call.
+        tool declared `once` is under way is suspended instead, with an approval of kind APPROVAL_KIND_TOOL_OUTCOME: a person says what became of the call.
         A completed or failed run stays as it is. Retry continues what was cancelled. A request that waits for its turn, named by its id, leaves the queue: its stream ends with
         CANCELLED, nothing was recorded, and it is not run if it comes again.
 
