@@ -180,7 +180,14 @@ def test_a_file_holds_one_service_at_most_and_stubs_are_made_for_each() -> None:
 @every_rpc
 def test_an_rpc_names_only_errors_that_exist(method: MethodDescriptor) -> None:
     words = set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b|\bINTERNAL\b|\bUNAUTHENTICATED\b", comment_of(method)))
-    prefixes = ("FAILURE_CODE_", "BUSY_POLICY_", "DISCONNECT_POLICY_", "CHECKPOINT_STATUS_", "CHECKPOINT_SOURCE_")
+    prefixes = (
+        "FAILURE_CODE_",
+        "BUSY_POLICY_",
+        "DISCONNECT_POLICY_",
+        "CHECKPOINT_STATUS_",
+        "CHECKPOINT_SOURCE_",
+        "APPROVAL_KIND_",
+    )
     reasons = {word for word in words if not word.startswith(prefixes)}
     assert "INTERNAL" in reasons, "no word on how it may end"
     assert reasons <= STATUS_OF_REASON.keys()

@@ -275,8 +275,8 @@ async def test_who_joins_while_one_node_is_done_gets_the_text_so_far_of_the_othe
                 texts[event.payload.message_id] = texts.get(event.payload.message_id, "") + event.payload.text
             if isinstance(event.payload, clew.CheckpointWritten):
                 said += [each.message["id"] for each in event.payload.node_messages]
-            if said:
-                # The left one is done: only now does the other go on.
+            if said and "right/m2.0" in texts:
+                # The left one is done, and what the other has said so far is here: only now does it go on.
                 gates[1].open()
         assert said == ["left/m2.0", "right/m2.0"]
         assert texts["right/m2.0"] == "right speaks"
