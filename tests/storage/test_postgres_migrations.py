@@ -11,8 +11,9 @@ import pytest
 
 from clew_storage import StorageRefused, StorageUnavailable, ThreadFilter, open_storage
 from clew_storage.conformance.examples import a_grant, a_line
+from clew_storage.numbered_migrations import Migration
 from clew_storage.postgres import migrations
-from clew_storage.postgres.migrations import Migration, known_migrations, migrate, stored_format
+from clew_storage.postgres.migrations import known_migrations, migrate, stored_format
 from clew_storage.postgres.rows import Connection
 from clew_storage.postgres.schemas import Schema
 from tests.support.postgres import in_schema

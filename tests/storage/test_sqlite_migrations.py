@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from clew_storage import StorageRefused
+from clew_storage.numbered_migrations import Migration
 from clew_storage.sqlite import migrations
-from clew_storage.sqlite.migrations import APPLICATION_ID, Migration, known_migrations, migrate, stored_format
+from clew_storage.sqlite.migrations import APPLICATION_ID, known_migrations, migrate, stored_format
 
 NEWEST = known_migrations()[-1].version
 

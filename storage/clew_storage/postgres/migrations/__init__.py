@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from importlib.resources import files
 
 import asyncpg
 
 from clew_storage.errors import StorageRefused
+from clew_storage.numbered_migrations import Migration, migrations_of, refuse_unknown
 from clew_storage.postgres.schemas import Schema
 
 # Whoever waits longer for another server's migration is told so.
 LOCK_TIMEOUT_S = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """One step; its version is the format that it leads to."""
-
-    version: int
-    name: str
-    sql: str
-
-
 def known_migrations() -> tuple[Migration, ...]:
     """Every step, in order."""
-    found = (entry for entry in files(__name__).iterdir() if entry.name.endswith(".sql"))
-    steps = []
-    for entry in sorted(found, key=lambda entry: entry.name):
-        number, _, name = entry.name.removesuffix(".sql").partition("_")
-        steps.append(Migration(int(number), name, entry.read_text(encoding="utf-8")))
-    return tuple(steps)
+    return migrations_of(__name__)
 
 
 async def stored_format(connection: asyncpg.Connection[asyncpg.Record], schema: Schema) -> int:
@@ -54,11 +39,7 @@ async def stored_format(connection: asyncpg.Connection[asyncpg.Record], schema: 
 
 def refuse_newer(version: int) -> None:
     """Raise `StorageRefused` for a format that this program does not know."""
-    newest = known_migrations()[-1].version
-    if version > newest:
-        raise StorageRefused(
-            f"it has format {version} and this program knows formats up to {newest}; use the newer version of Clew"
-        )
+    refuse_unknown(version, known_migrations())
 
 
 async def migrate(

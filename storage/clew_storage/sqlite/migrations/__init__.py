@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
-from importlib.resources import files
 
 from clew_storage.errors import StorageRefused
+from clew_storage.numbered_migrations import Migration, migrations_of, refuse_unknown
 
 # Marks the file as Clew's own in its header ("Clew" as four bytes).
 APPLICATION_ID = 0x436C6577
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """One step; its version is the format that it leads to."""
-
-    version: int
-    name: str
-    sql: str
-
-
 def known_migrations() -> tuple[Migration, ...]:
     """Every step, in order."""
-    found = (entry for entry in files(__name__).iterdir() if entry.name.endswith(".sql"))
-    steps = []
-    for entry in sorted(found, key=lambda entry: entry.name):
-        number, _, name = entry.name.removesuffix(".sql").partition("_")
-        steps.append(Migration(int(number), name, entry.read_text(encoding="utf-8")))
-    return tuple(steps)
+    return migrations_of(__name__)
 
 
 def stored_format(connection: sqlite3.Connection) -> int:
@@ -45,11 +30,7 @@ def stored_format(connection: sqlite3.Connection) -> int:
 
 def refuse_newer(version: int) -> None:
     """Raise `StorageRefused` for a format that this program does not know."""
-    newest = known_migrations()[-1].version
-    if version > newest:
-        raise StorageRefused(
-            f"it has format {version} and this program knows formats up to {newest}; use the newer version of Clew"
-        )
+    refuse_unknown(version, known_migrations())
 
 
 def migrate(connection: sqlite3.Connection, *, upto: int | None = None) -> bool:
