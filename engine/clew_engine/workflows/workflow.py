@@ -63,18 +63,16 @@ class Workflow:
     def node(self, function: None = None, /, *, name: str = "") -> Callable[[N], N]: ...
     def node(self, function: Any = None, /, *, name: str = "") -> Any:
         """Make a function a node, under its own name or another: `@flow.node`, or `@flow.node(name="pay")`."""
-        if function is not None and not callable(function):
-            raise ArgumentInvalidError("workflow.node", f"a function is due here, not {type(function).__name__}")
         if function is None:
-            return lambda decorated: self._add(name or _name_of(decorated), decorated)
-        return self._add(name or _name_of(function), function)
+            return lambda decorated: self._add(decorated, name)
+        return self._add(function, name)
 
     def agent(self, agent: Agent, *, ask: Ask, keep: Keep, name: str = "") -> None:
         """Make an agent a node: it is asked what the key `ask` holds (or what a function of the state makes), and its reply's text is kept under `keep`.
 
         Its calls that need a person suspend the run; its finished calls and replies are not made again.
         """
-        self._add(name or agent.name, AgentNode(agent, ask, keep))
+        self._add(AgentNode(agent, ask, keep), name or agent.name)
 
     def workflow(self, app: WorkflowApp, *, name: str = "") -> None:
         """Make a compiled workflow a node: it gets the keys that both declare, and returns of them those that it changed.
@@ -88,7 +86,7 @@ class Workflow:
                     "workflow.reducers",
                     f"{key!r} has one reducer here and another in {app.name!r}: give both the same function",
                 )
-        self._add(name or app.name, SubWorkflow(app.program, self._keys))
+        self._add(SubWorkflow(app.program, self._keys), name or app.name)
 
     def start(self, *names: str) -> None:
         """Say which nodes a run begins with."""
@@ -136,9 +134,10 @@ class Workflow:
         )
         return WorkflowApp(program, storage, self.description)
 
-    def _add(self, name: str, function: Node) -> Node:
+    def _add(self, function: Node, name: str) -> Node:
         if not callable(function):
-            raise ArgumentInvalidError("workflow.node", f"{function!r} is no function: it cannot be called")
+            raise ArgumentInvalidError("workflow.node", f"a function is due here, not {type(function).__name__}")
+        name = name or _name_of(function)
         self._graph.add_node(name)
         self._nodes[name] = function
         return function
