@@ -5,6 +5,7 @@ Its verbs, and those of the classes over it, are the same as the client's.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from clew_engine.storage import Storage
 
 
-class Handle:
+class Handle(ABC):
     """A thread by its id. It holds nothing but the id, the actor and options: make one a request, in any process; two on one id are the same thread.
 
     The thread itself is made by its first send. Every verb has a blocking form, with `_sync` after its name.
@@ -230,13 +231,13 @@ class Handle:
             actor=self.actor,
         )
 
+    @abstractmethod
     def _on(self, key: ThreadKey) -> Self:
         """The same handle on another thread."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _programs(self, app: str) -> Program:
         """The program of the thread's app. Raises AppNotFoundError or AppMismatchError."""
-        raise NotImplementedError
 
 
 def _mutation(request_id: str | None, expected_version: int | None, *body: str) -> Mutation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
@@ -19,7 +20,7 @@ Served = clew_engine.Agent | clew_engine.WorkflowApp
 GONE = (clew.ThreadNotFoundError, errors.ThreadNotFoundError)
 
 
-class PlayedThread:
+class PlayedThread(ABC):
     """Wraps a handle; its streams are read in the background, and a thread that is not there has nothing in it. `options` go with every run."""
 
     def __init__(
@@ -35,9 +36,9 @@ class PlayedThread:
         """What a write does while the thread is busy."""
         return {name: value for name, value in self._options.items() if name in ("on_busy", "busy_timeout")}
 
+    @abstractmethod
     def around(self, thread: Any) -> Self:
         """Another handle, seen in the same way."""
-        raise NotImplementedError
 
     def stream(self, text: Any = "hello", **options: Any) -> Reader:
         return self.read(lambda: self.inner.stream(text, **self._options, **options))
