@@ -73,7 +73,7 @@ async def test_calls_of_all_servers_wait_in_one_queue(server: Make) -> None:
     for number, world in enumerate((there, here, there, here), 1):
         thread = await world.thread()
         queued.append(asyncio.ensure_future(thread.send(f"{number}")))
-        await world.waiters((number + 1) // 2)
+        await waiting(here, number)
     gate.open()
     await run.turn()
     await asyncio.gather(*queued)
@@ -212,6 +212,13 @@ async def test_a_watcher_hears_that_the_runs_server_is_gone(server: Make) -> Non
     gate.open()
     with refused("lease_lost"):
         await run.turn()
+
+
+async def waiting(world: World, count: int) -> None:
+    """Until that many calls have their place in the queue of all servers."""
+    async with asyncio.timeout(20):
+        while (await world.storage.backend.threads.glance([KEY]))[KEY].waiting != count:  # noqa: ASYNC110 - no server tells of it
+            await asyncio.sleep(0)
 
 
 async def silence(world: World) -> None:
