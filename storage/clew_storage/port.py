@@ -7,7 +7,7 @@ either done all or nothing, and never leaves a connection or a transaction behin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from clew_storage.records import (
@@ -23,12 +23,14 @@ from clew_storage.records import (
     LogEntry,
     MessageRecord,
     RequestRecord,
+    StorageStats,
     ThreadFilter,
     ThreadKey,
     ThreadRecord,
     Write,
     Written,
 )
+from clew_storage.thread_parts import Part
 
 
 class Leases(Protocol):
@@ -258,6 +260,41 @@ class Cache(Protocol):
         """Erase up to `limit` values of any tenant that have expired; how many went."""
 
 
+class Archive(Protocol):
+    """Threads as a whole, for those who keep them elsewhere or move them to another database."""
+
+    async def list_tenants(self, *, after: str | None, limit: int) -> Sequence[str]:
+        """The tenants that have threads, in the order of their code points, beyond `after`."""
+
+    def export_thread(self, key: ThreadKey) -> AsyncGenerator[Part, None]:
+        """Everything of a thread, in the order of `Part`, as it stood at one moment, the first time it is asked for.
+
+        That is: the thread, every checkpoint of whatever line with its messages and its change of the state, approvals in
+        whatever state, and the requests of its id. Needs memory for a part of a large thread at a time, holds nobody up, and
+        is to be closed. Raises `ThreadMissing` where there is no thread.
+        """
+
+    async def import_thread(self, parts: Iterable[Part]) -> None:
+        """Make a thread of what `export_thread` gave, of whatever backend: every read of the port finds the same.
+
+        All or nothing; what `parts` raises leaves no trace either. They may be gone through more than once. Takes no lease,
+        and the thread's epoch is the database's own; requests that the id has already stay as they are. Raises `ThreadExists`.
+        """
+
+
+class Stats(Protocol):
+    """How much there is of everything."""
+
+    async def measure(self, *, largest: int) -> StorageStats:
+        """Count the whole database, and name that many of its largest threads: by bytes, ties by tenant and id.
+
+        Bytes are those of payloads: the bodies of checkpoints and messages; changes of states with their folds, as they are
+        stored; bodies and decisions of approvals; replies of requests; namespaces, keys and values of the cache, also of those
+        that have expired. A copy's rows are its own. Requests of deleted threads are counted, and belong to no thread. No
+        payload is read for it, but every row is counted: it takes time in proportion to them, and holds nobody up.
+        """
+
+
 class Backend(Protocol):
     """One database."""
 
@@ -288,6 +325,16 @@ class Backend(Protocol):
     @property
     def cache(self) -> Cache:
         """Values for a time."""
+        ...
+
+    @property
+    def archive(self) -> Archive:
+        """Threads as a whole."""
+        ...
+
+    @property
+    def stats(self) -> Stats:
+        """How much there is."""
         ...
 
     async def open(self) -> None:

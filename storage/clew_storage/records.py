@@ -5,6 +5,7 @@ Times are milliseconds since 1970 (UTC), given by the caller. Versions count a t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -315,3 +316,46 @@ class CachedValue:
     def lives(self, now_ms: int) -> bool:
         """Whether its time is not over."""
         return self.expires_at_ms is None or self.expires_at_ms > now_ms
+
+
+class Kind(StrEnum):
+    """What the bytes of a database are for."""
+
+    CHECKPOINTS = "checkpoints"
+    MESSAGES = "messages"
+    STATES = "states"
+    APPROVALS = "approvals"
+    REQUESTS = "requests"
+    CACHE = "cache"
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """How much there is of a kind: `rows`, and the bytes of their payloads."""
+
+    rows: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadSize:
+    """A thread's name and the bytes of all that it holds, by kind; kinds of which it has nothing are left out."""
+
+    key: ThreadKey
+    bytes: int
+    kinds: Mapping[Kind, Amount]
+
+
+@dataclass(frozen=True, slots=True)
+class StorageStats:
+    """What a database holds. `by_status` counts threads, under None those without a checkpoint; `kinds` has every kind.
+
+    `database_bytes` is what the database itself takes on its disk, with columns, indexes and free pages; None where there is
+    no disk.
+    """
+
+    threads: int
+    by_status: Mapping[Status | None, int]
+    kinds: Mapping[Kind, Amount]
+    largest: tuple[ThreadSize, ...]
+    database_bytes: int | None

@@ -26,6 +26,7 @@ pytest.register_assert_rewrite(
         for noun in (
             "append_promises",
             "approval_promises",
+            "archive_promises",
             "backend_promises",
             "cache_promises",
             "cache_rules",
@@ -40,6 +41,7 @@ pytest.register_assert_rewrite(
             "message_promises",
             "request_promises",
             "server_promises",
+            "sights",
             "state_promises",
         )
     )
@@ -47,6 +49,7 @@ pytest.register_assert_rewrite(
 
 from clew_storage.conformance.append_promises import AppendPromises  # noqa: E402 - after the rewrite is registered
 from clew_storage.conformance.approval_promises import ApprovalPromises  # noqa: E402
+from clew_storage.conformance.archive_promises import ArchivePromises, StatsPromises  # noqa: E402
 from clew_storage.conformance.backend_promises import OpeningPromises  # noqa: E402
 from clew_storage.conformance.cache_promises import CachePromises  # noqa: E402
 from clew_storage.conformance.categories import Category, Promises  # noqa: E402
@@ -81,6 +84,8 @@ class BackendPromises(
     OpeningPromises,
     GlancePromises,
     ServerPromises,
+    ArchivePromises,
+    StatsPromises,
 ):
     """Every promise of the port."""
 

@@ -14,6 +14,7 @@ from clew_storage.conformance.state_promises import grown
 from clew_storage.errors import LeaseLost, StorageInUse, StorageUnavailable
 from clew_storage.port import Backend
 from clew_storage.records import CachedValue, CacheKey, Grant, InfoChange, ThreadFilter
+from clew_storage.thread_parts import ThreadPart
 
 VALUE = CacheKey("acme", "n", "k")
 CALLS: dict[str, Callable[[Backend], Awaitable[object]]] = {
@@ -47,6 +48,10 @@ CALLS: dict[str, Callable[[Backend], Awaitable[object]]] = {
     "delete_value": lambda backend: backend.cache.delete_value(VALUE, now_ms=NOW),
     "list_keys": lambda backend: backend.cache.list_keys("acme", "n", prefix="", after=None, limit=1, now_ms=NOW),
     "forget_expired": lambda backend: backend.cache.forget_expired(now_ms=NOW, limit=1),
+    "list_tenants": lambda backend: backend.archive.list_tenants(after=None, limit=1),
+    "export_thread": lambda backend: anext(backend.archive.export_thread(KEY)),
+    "import_thread": lambda backend: backend.archive.import_thread([ThreadPart(a_thread(KEY), (), None)]),
+    "measure": lambda backend: backend.stats.measure(largest=1),
     "check": lambda backend: backend.check(),
 }
 

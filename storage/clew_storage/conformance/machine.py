@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Coroutine
+from contextlib import aclosing
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -18,7 +19,7 @@ from clew_storage.conformance.categories import MakeBackend
 from clew_storage.conformance.draws import draw_write, often, requests, texts
 from clew_storage.conformance.examples import NOW, a_request, a_thread
 from clew_storage.conformance.model import Model, Thread, ranges, spelled
-from clew_storage.errors import LeaseBusy, StorageError
+from clew_storage.errors import LeaseBusy, StorageError, ThreadMissing
 from clew_storage.records import (
     CheckpointRecord,
     Grant,
@@ -188,6 +189,22 @@ class StorageMachine(CacheRules):
         self.cursor = None
         for last in found[-1:]:
             self.cursor = (last.updated_at_ms if by_update else last.created_at_ms, last.key.thread_id)
+
+    @rule(key=keys)
+    def export_and_import(self, key: ThreadKey) -> None:
+        """A thread goes out, is deleted, and comes back as it was; who held it holds nothing any more."""
+        if key not in self.model.threads:
+            assert self.outcome(self._moved(key)) is ThreadMissing
+            return
+        assert self.run(self._moved(key))
+        self.model.held.pop(key, None)
+
+    async def _moved(self, key: ThreadKey) -> bool:
+        async with aclosing(self.backend.archive.export_thread(key)) as parts:
+            found = [part async for part in parts]
+        deleted = await self.backend.threads.delete_thread(key, request=None, now_ms=self.time())
+        await self.backend.archive.import_thread(found)
+        return deleted
 
     @precondition(lambda self: self.reopens)
     @rule()

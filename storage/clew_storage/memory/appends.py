@@ -8,6 +8,7 @@ from clew_storage.errors import ApprovalNotPending, CheckpointMissing, LeaseLost
 from clew_storage.lines import extend
 from clew_storage.memory.tables import StoredThread, Tables
 from clew_storage.records import ApprovalRedaction, ApprovalState, CheckpointRedaction, Write, Written
+from clew_storage.state_changes import delta_of
 from clew_storage.thread_records import after_write
 
 
@@ -57,7 +58,7 @@ def put_write(tables: Tables, thread: StoredThread, write: Write) -> None:
     thread.line = extend(base, checkpoint.version)
     thread.put_checkpoint(checkpoint, write.messages)
     if write.state is not None:
-        thread.changes[checkpoint.version] = write.state
+        thread.changes[checkpoint.version] = delta_of(write.state)
     if thread.cancel != (checkpoint.run_version, checkpoint.attempt):
         thread.cancel = None
     _put_approvals(tables, thread, write)

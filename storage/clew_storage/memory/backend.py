@@ -5,8 +5,10 @@ from __future__ import annotations
 from clew_storage.errors import StorageUnavailable
 from clew_storage.local_leases import LocalLeases
 from clew_storage.memory.approvals import MemoryApprovals
+from clew_storage.memory.archive import MemoryArchive
 from clew_storage.memory.cache import MemoryCache
 from clew_storage.memory.messages import MemoryMessages
+from clew_storage.memory.stats import MemoryStats
 from clew_storage.memory.tables import Tables
 from clew_storage.memory.threads import MemoryThreads
 
@@ -24,6 +26,8 @@ class MemoryBackend:
         self._messages = MemoryMessages(self._opened)
         self._approvals = MemoryApprovals(self._opened)
         self._cache = MemoryCache(self._opened)
+        self._archive = MemoryArchive(self._opened)
+        self._stats = MemoryStats(self._opened)
 
     def _opened(self) -> Tables:
         if self._tables is None:
@@ -54,6 +58,16 @@ class MemoryBackend:
     def cache(self) -> MemoryCache:
         """See the port."""
         return self._cache
+
+    @property
+    def archive(self) -> MemoryArchive:
+        """See the port."""
+        return self._archive
+
+    @property
+    def stats(self) -> MemoryStats:
+        """See the port."""
+        return self._stats
 
     async def open(self) -> None:
         """See the port."""

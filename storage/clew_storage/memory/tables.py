@@ -15,11 +15,10 @@ from clew_storage.records import (
     CheckpointRecord,
     MessageRecord,
     RequestRecord,
-    StateChange,
     ThreadKey,
     ThreadRecord,
 )
-from clew_storage.state_changes import apply
+from clew_storage.state_changes import Delta, apply_delta
 
 
 @dataclass(slots=True)
@@ -33,7 +32,7 @@ class StoredThread:
     messages: dict[int, tuple[MessageRecord, ...]] = field(default_factory=dict)
     positions: list[int] = field(default_factory=list)
     at_position: dict[int, list[MessageRecord]] = field(default_factory=dict)
-    changes: dict[int, StateChange] = field(default_factory=dict)
+    changes: dict[int, Delta] = field(default_factory=dict)
     approvals: dict[str, ApprovalRecord] = field(default_factory=dict)
     cancel: tuple[int, int] | None = None
     head_state: tuple[int, dict[str, bytes]] = (0, {})
@@ -100,7 +99,7 @@ class StoredThread:
             known, state = 0, {}
         for at in self.changes:
             if known < at <= version and contains(line, at):
-                state = apply(state, self.changes[at])
+                state = apply_delta(state, self.changes[at])
         if version == self.record.head_version:
             self.head_state = (version, state)
         return dict(state)

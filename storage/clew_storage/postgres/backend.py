@@ -6,6 +6,7 @@ import asyncio
 import secrets
 
 from clew_storage.errors import StorageRefused, StorageUnavailable
+from clew_storage.postgres.archive import PostgresArchive
 from clew_storage.postgres.cache import PostgresCache
 from clew_storage.postgres.connections import Pool
 from clew_storage.postgres.inbox import PostgresApprovals
@@ -14,6 +15,7 @@ from clew_storage.postgres.messages import PostgresMessages
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.sessions import Session
 from clew_storage.postgres.settings import PostgresSettings, settings_of_url, without_password
+from clew_storage.postgres.stats import PostgresStats
 from clew_storage.postgres.threads import PostgresThreads
 
 
@@ -39,6 +41,8 @@ class PostgresBackend:
         self._messages = PostgresMessages(self._opened)
         self._approvals = PostgresApprovals(self._opened)
         self._cache = PostgresCache(self._opened)
+        self._archive = PostgresArchive(self._opened)
+        self._stats = PostgresStats(self._opened)
 
     @classmethod
     def of_url(cls, url: str) -> PostgresBackend:
@@ -74,6 +78,16 @@ class PostgresBackend:
     def cache(self) -> PostgresCache:
         """See the port."""
         return self._cache
+
+    @property
+    def archive(self) -> PostgresArchive:
+        """See the port."""
+        return self._archive
+
+    @property
+    def stats(self) -> PostgresStats:
+        """See the port."""
+        return self._stats
 
     async def open(self) -> None:
         """See the port."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
 
 from asyncpg.exceptions import ClientConfigurationError
@@ -82,6 +82,18 @@ class Session:
     async def read(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """Run a query. What it finds in several statements is put together from rows that do not change."""
         return await self.connections.run(work)
+
+    @asynccontextmanager
+    async def standing_still(self) -> AsyncGenerator[Connection, None]:
+        """A connection on which everything stays as it is at the first question; nobody waits for it."""
+        try:
+            async with (
+                self.connections.lend() as connection,
+                connection.transaction(isolation="repeatable_read", readonly=True),
+            ):
+                yield connection
+        except DRIVER_ERRORS as error:
+            raise translate(error) from error
 
     async def write(self, work: Callable[[Connection], Awaitable[T]], *, repeatable: bool = False) -> T:
         """Run one statement that writes. A caller that is cancelled gives up the answer and not the write."""

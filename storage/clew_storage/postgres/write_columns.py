@@ -11,7 +11,7 @@ from clew_storage.lines import Line, encode_line
 from clew_storage.postgres.requests import request_columns
 from clew_storage.postgres.rows import put_text
 from clew_storage.postgres.states import Fold
-from clew_storage.records import ApprovalRedaction, CheckpointRedaction, MessageRecord, Write
+from clew_storage.records import ApprovalRedaction, CheckpointRecord, CheckpointRedaction, MessageRecord, Write
 
 # The columns of each table in the order of the function's parameters.
 _COLUMNS = {
@@ -96,7 +96,7 @@ def _group(group: Sequence[Prepared]) -> tuple[Any, ...]:
 def _put(tables: dict[str, list[tuple[Any, ...]]], index: int, prepared: Prepared) -> None:
     write = prepared.write
     tables["c"].append(_checkpoint(index, write))
-    tables["m"] += (_message(index, message) for message in write.messages)
+    tables["m"] += ((index, *message_columns(message)) for message in write.messages)
     tables["e"] += ((index, position, version) for position, version in prepared.erased)
     for redaction in write.redactions:
         match redaction:
@@ -135,11 +135,10 @@ def _put(tables: dict[str, list[tuple[Any, ...]]], index: int, prepared: Prepare
         tables["r"].append((index, *request_columns(write.request)))
 
 
-def _checkpoint(index: int, write: Write) -> tuple[Any, ...]:
-    checkpoint = write.checkpoint
-    positions = [message.position for message in write.messages]
+def checkpoint_columns(checkpoint: CheckpointRecord, messages: Sequence[MessageRecord]) -> tuple[Any, ...]:
+    """The row of a checkpoint: version to next_position, created_at_ms, where its messages stand (one; several), body."""
+    positions = [message.position for message in messages]
     return (
-        index,
         checkpoint.version,
         None if checkpoint.parent_version == checkpoint.version - 1 else checkpoint.parent_version,
         checkpoint.run_version,
@@ -150,16 +149,22 @@ def _checkpoint(index: int, write: Write) -> tuple[Any, ...]:
         checkpoint.next_position,
         checkpoint.created_at_ms,
         positions[0] if len(positions) == 1 else None,
-        f"{{{','.join(map(str, positions))}}}" if len(positions) > 1 else None,
+        positions if len(positions) > 1 else None,
         checkpoint.body,
     )
 
 
-def _message(index: int, message: MessageRecord) -> tuple[Any, ...]:
+def _checkpoint(index: int, write: Write) -> tuple[Any, ...]:
+    *row, positions, body = checkpoint_columns(write.checkpoint, write.messages)
+    # An array of arrays would have to be of one length, so these travel as text.
+    return (index, *row, positions and f"{{{','.join(map(str, positions))}}}", body)
+
+
+def message_columns(message: MessageRecord) -> tuple[Any, ...]:
+    """The row of a message: version, position, number, message_id, role, other_role, created_at_ms, body."""
     stored_id = codes.put_message_id(message.id, message.version)
     role = codes.put_role(message.role)
     return (
-        index,
         message.version,
         message.position,
         stored_id if isinstance(stored_id, int) else None,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clew_storage import codes
 from clew_storage.errors import CheckpointMissing, LeaseLost, VersionConflict
 from clew_storage.lines import Line, contains, extend
-from clew_storage.records import Write, Written
+from clew_storage.records import CheckpointRecord, MessageRecord, Write, Written
 from clew_storage.sqlite.approvals import decide, put_approvals
 from clew_storage.sqlite.erasures import erase
 from clew_storage.sqlite.heads import line_to
@@ -89,6 +90,21 @@ def put_write(connection: sqlite3.Connection, number: int, write: Write, base: B
     """Add the rows of a write; the number of messages that the thread has had with it."""
     checkpoint = write.checkpoint
     end = base.messages_end + len(write.messages)
+    put_checkpoint(connection, number, checkpoint, end)
+    put_messages(connection, number, write.messages, base.messages_end)
+    if base.state is not None:
+        put_fork_change(connection, number, checkpoint.version, write.state, base.state)
+    elif write.state is not None:
+        put_change(connection, number, checkpoint.version, write.state)
+    put_approvals(connection, number, write)
+    put_request(connection, number, write.request, write.uid)
+    return end
+
+
+def put_checkpoint(
+    connection: sqlite3.Connection, number: int, checkpoint: CheckpointRecord, messages_end: int
+) -> None:
+    """Add the row of a checkpoint; `messages_end` is how many messages the thread has had with it."""
     connection.execute(
         "INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -101,21 +117,14 @@ def put_write(connection: sqlite3.Connection, number: int, write: Write, base: B
             checkpoint.step,
             checkpoint.next_position,
             checkpoint.created_at_ms,
-            end,
+            messages_end,
             checkpoint.body,
         ),
     )
-    _put_messages(connection, number, write, base.messages_end)
-    if base.state is not None:
-        put_fork_change(connection, number, checkpoint.version, write.state, base.state)
-    elif write.state is not None:
-        put_change(connection, number, checkpoint.version, write.state)
-    put_approvals(connection, number, write)
-    put_request(connection, number, write.request, write.uid)
-    return end
 
 
-def _put_messages(connection: sqlite3.Connection, number: int, write: Write, begin: int) -> None:
+def put_messages(connection: sqlite3.Connection, number: int, messages: Sequence[MessageRecord], begin: int) -> None:
+    """Add the rows of messages, the first as the one after `begin` others."""
     connection.executemany(
         "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [
@@ -129,6 +138,6 @@ def _put_messages(connection: sqlite3.Connection, number: int, write: Write, beg
                 message.created_at_ms,
                 message.body,
             )
-            for index, message in enumerate(write.messages)
+            for index, message in enumerate(messages)
         ],
     )

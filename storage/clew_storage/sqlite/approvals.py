@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clew_storage.codes import PENDING, put_approval_state
@@ -24,27 +24,30 @@ def put_approvals(connection: sqlite3.Connection, thread_no: int | None, write: 
             f"UPDATE approvals AS a SET state = ?, decided_at_ms = ? WHERE thread_no = ? AND {_PENDING}",  # noqa: S608
             (put_approval_state(ApprovalState.VOID), now_ms, thread_no),
         )
-    connection.executemany(
+    for asked in write.approvals:
+        insert_approval(connection, write.key.tenant, thread_no, asked)
+
+
+def insert_approval(connection: sqlite3.Connection, tenant: str, thread_no: int | None, asked: ApprovalRecord) -> None:
+    """Add the row of an approval, as the last that the thread asked."""
+    connection.execute(
         "INSERT INTO approvals (tenant, id, thread_no, uid, run_version, version, kind, state, created_at_ms, "
         "expires_at_ms, body, decided_at_ms, decision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            (
-                write.key.tenant,
-                asked.id,
-                thread_no,
-                asked.uid,
-                asked.run_version,
-                asked.version,
-                asked.kind,
-                put_approval_state(asked.state),
-                asked.created_at_ms,
-                asked.expires_at_ms,
-                asked.body,
-                asked.decided_at_ms,
-                asked.decision,
-            )
-            for asked in write.approvals
-        ],
+        (
+            tenant,
+            asked.id,
+            thread_no,
+            asked.uid,
+            asked.run_version,
+            asked.version,
+            asked.kind,
+            put_approval_state(asked.state),
+            asked.created_at_ms,
+            asked.expires_at_ms,
+            asked.body,
+            asked.decided_at_ms,
+            asked.decision,
+        ),
     )
 
 
@@ -80,6 +83,13 @@ def asked_between(connection: sqlite3.Connection, thread_no: int, first: int, la
         (thread_no, first, last),
     )
     return list(map(approval_record, rows))
+
+
+def asked_in(connection: sqlite3.Connection, thread_no: int) -> Iterator[ApprovalRecord]:
+    """All approvals of a thread, in the order they were asked."""
+    return map(
+        approval_record, connection.execute(f"{_FROM} WHERE a.thread_no = ? ORDER BY a.approval_no", (thread_no,))
+    )
 
 
 def get_approval(connection: sqlite3.Connection, tenant: str, approval_id: str) -> ApprovalRecord | None:

@@ -6,12 +6,14 @@ from pathlib import Path
 
 from clew_storage.errors import StorageRefused, StorageUnavailable
 from clew_storage.local_leases import LocalLeases
+from clew_storage.sqlite.archive import SqliteArchive
 from clew_storage.sqlite.cache import SqliteCache
 from clew_storage.sqlite.connections import Synchronous
 from clew_storage.sqlite.database_files import check_file
 from clew_storage.sqlite.inbox import SqliteApprovals
 from clew_storage.sqlite.messages import SqliteMessages
 from clew_storage.sqlite.sessions import Session
+from clew_storage.sqlite.stats import SqliteStats
 from clew_storage.sqlite.threads import SqliteThreads
 
 # Epochs of one ownership of the file; the next one begins above them all.
@@ -47,6 +49,8 @@ class SqliteBackend:
         self._messages = SqliteMessages(self._opened)
         self._approvals = SqliteApprovals(self._opened)
         self._cache = SqliteCache(self._opened)
+        self._archive = SqliteArchive(self._opened)
+        self._stats = SqliteStats(self._opened)
 
     def _opened(self) -> Session:
         if self._session is None:
@@ -77,6 +81,16 @@ class SqliteBackend:
     def cache(self) -> SqliteCache:
         """See the port."""
         return self._cache
+
+    @property
+    def archive(self) -> SqliteArchive:
+        """See the port."""
+        return self._archive
+
+    @property
+    def stats(self) -> SqliteStats:
+        """See the port."""
+        return self._stats
 
     async def open(self) -> None:
         """See the port."""

@@ -10,6 +10,10 @@ from clew_storage.sqlite.rows import REQUEST, request_record
 
 # A sweep leaves room for writers between its parts.
 SWEEP = 1000
+_REQUEST_ROW = (
+    "INTO requests (thread_no, request_hash, body_digest, verb, uid, version, created_at_ms, reply) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
 
 
 def refuse_recorded(connection: sqlite3.Connection, key: ThreadKey, request: RequestRecord | None) -> None:
@@ -20,21 +24,25 @@ def refuse_recorded(connection: sqlite3.Connection, key: ThreadKey, request: Req
 
 def put_request(connection: sqlite3.Connection, thread_no: int, request: RequestRecord | None, uid: str) -> None:
     """Remember a request; `uid` is the living thread's."""
-    if request is None:
-        return
-    connection.execute(
-        "INSERT INTO requests (thread_no, request_hash, body_digest, verb, uid, version, created_at_ms, reply) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            thread_no,
-            request.request_hash,
-            request.body_digest,
-            request.verb,
-            None if request.uid == uid else request.uid,
-            request.version,
-            request.created_at_ms,
-            request.reply,
-        ),
+    if request is not None:
+        connection.execute(f"INSERT {_REQUEST_ROW}", _request_row(thread_no, request, uid))
+
+
+def insert_request(connection: sqlite3.Connection, thread_no: int, request: RequestRecord, uid: str) -> None:
+    """Remember a request that another database knew, unless this one knows it already."""
+    connection.execute(f"INSERT OR IGNORE {_REQUEST_ROW}", _request_row(thread_no, request, uid))
+
+
+def _request_row(thread_no: int, request: RequestRecord, uid: str) -> tuple[object, ...]:
+    return (
+        thread_no,
+        request.request_hash,
+        request.body_digest,
+        request.verb,
+        None if request.uid == uid else request.uid,
+        request.version,
+        request.created_at_ms,
+        request.reply,
     )
 
 

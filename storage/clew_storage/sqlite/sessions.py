@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from clew_storage.errors import StorageRefused, StorageUnavailable
@@ -22,11 +23,18 @@ class Session:
     """The writer, the readers and what must be given back at the end."""
 
     def __init__(
-        self, writer: GroupCommit | Refusing, readers: Readers, generation: int, stack: AsyncExitStack
+        self,
+        path: Path | None,
+        writer: GroupCommit | Refusing,
+        readers: Readers,
+        generation: int,
+        stack: AsyncExitStack,
     ) -> None:
         self.writer = writer
         self.readers = readers
         self.generation = generation
+        self._path = path
+        self._idle: list[Connection] = []
         self._stack = stack
 
     @classmethod
@@ -48,7 +56,7 @@ class Session:
                 raise translate(error) from error
             writer = GroupCommit(connection, lambda: path is None or has_room(path))
             stack.push_async_callback(writer.close)
-            return cls(writer, readers, generation, stack.pop_all())
+            return cls(path, writer, readers, generation, stack.pop_all())
         raise AssertionError
 
     @classmethod
@@ -61,8 +69,30 @@ class Session:
                 readers = await _open_readers(path, stack)
             except sqlite3.Error as error:
                 raise translate(error) from error
-            return cls(Refusing(StorageUnavailable(READS_ONLY)), readers, 0, stack.pop_all())
+            return cls(path, Refusing(StorageUnavailable(READS_ONLY)), readers, 0, stack.pop_all())
         raise AssertionError
+
+    @asynccontextmanager
+    async def standing_still(self) -> AsyncGenerator[Connection | None, None]:
+        """A connection on which nothing changes while it is lent; None for a database in memory, which has one connection."""
+        if self._path is None:
+            yield None
+            return
+        connection = self._idle.pop() if self._idle else await self._connect(self._path)
+        try:
+            await connection.run(lambda opened: opened.execute("BEGIN"))
+            try:
+                yield connection
+            finally:
+                await connection.run(lambda opened: opened.execute("ROLLBACK"))
+                self._idle.append(connection)
+        except sqlite3.Error as error:
+            raise translate(error) from error
+
+    async def _connect(self, path: Path) -> Connection:
+        connection = await Connection.open(path, Pragmas(read_only=True))
+        self._stack.push_async_callback(connection.close)
+        return connection
 
     def take_over(self) -> None:
         """Go on in the running event loop, after the one before is gone."""

@@ -16,7 +16,7 @@ State = dict[str, bytes]
 
 def put_change(connection: sqlite3.Connection, thread_no: int, version: int, change: StateChange) -> None:
     """Keep what a checkpoint changed, and fold where it is time."""
-    _insert_change(connection, thread_no, version, delta_of(change))
+    insert_change(connection, thread_no, version, delta_of(change))
     _fold(connection, thread_no, version)
 
 
@@ -29,14 +29,23 @@ def put_fork_change(
     """
     if change is not None:
         delta = delta_of(change)
-        _insert_change(connection, thread_no, version, delta)
+        insert_change(connection, thread_no, version, delta)
         base = apply_delta(base, delta)
-    span = bounds(thread_no)
-    connection.execute("DELETE FROM folds WHERE id BETWEEN ? AND ?", span)
-    changed = connection.execute("SELECT 1 FROM state_changes WHERE id BETWEEN ? AND ? LIMIT 1", span)
-    # An empty state is written too, so that the changes of the line left behind count as folded.
+    connection.execute("DELETE FROM folds WHERE id BETWEEN ? AND ?", bounds(thread_no))
+    _fold_full(connection, thread_no, version, base)
+
+
+def fold_all(connection: sqlite3.Connection, thread_no: int, line: Line) -> None:
+    """Write the state at the end of a new thread's line once, from its changes."""
+    base = read_state(connection, thread_no, line, on_head_line=False)
+    _fold_full(connection, thread_no, line[-1][1], base)
+
+
+def _fold_full(connection: sqlite3.Connection, thread_no: int, version: int, state: State) -> None:
+    changed = connection.execute("SELECT 1 FROM state_changes WHERE id BETWEEN ? AND ? LIMIT 1", bounds(thread_no))
+    # An empty state is written too, so that the changes of lines left behind count as folded.
     if changed.fetchone() is not None:
-        _insert_fold(connection, thread_no, version, FULL, Delta(values=dict(base)))
+        _insert_fold(connection, thread_no, version, FULL, Delta(values=dict(state)))
 
 
 def read_state(connection: sqlite3.Connection, thread_no: int, line: Line, *, on_head_line: bool) -> State:
@@ -89,7 +98,8 @@ def _read(connection: sqlite3.Connection, table: str, key: int) -> Delta:
     return decode_delta(change)
 
 
-def _insert_change(connection: sqlite3.Connection, thread_no: int, version: int, delta: Delta) -> None:
+def insert_change(connection: sqlite3.Connection, thread_no: int, version: int, delta: Delta) -> None:
+    """Keep a change, without a look at what it is folded into."""
     connection.execute("INSERT INTO state_changes VALUES (?, ?)", (place(thread_no, version), encode_delta(delta)))
 
 

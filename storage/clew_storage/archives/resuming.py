@@ -1,0 +1,68 @@
+"""Goes on with an archive whose export was stopped."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from clew_storage.archives.files import OutputFile, open_archive
+from clew_storage.archives.readers import ArchiveCut, ArchiveReader
+from clew_storage.archives.writers import ArchiveWriter, Selection
+from clew_storage.errors import StorageRefused
+from clew_storage.thread_parts import ThreadPart
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """The file with the whole threads that were in it, and the last of those."""
+
+    file: OutputFile
+    writer: ArchiveWriter
+    last: ThreadPart | None
+
+
+def resume(path: Path, selection: Selection) -> Resumed | None:
+    """Keep the whole threads of a file that an export left unfinished, and go on behind them; None where the file is whole.
+
+    All hashes are checked on the way. The file keeps its place until its new form is on the disk. Raises `DataCorrupt` where
+    a hash is wrong, `StorageRefused` for a selection other than the file's, and `OSError`.
+    """
+    made = path.with_name(f"resumed.{path.name}")
+    made.unlink(missing_ok=True)
+    file = OutputFile(made)
+    try:
+        writer = ArchiveWriter(file, selection)
+        last, whole = _copy_threads(path, writer, selection)
+        if not whole:
+            writer.flush()
+            file.rename(path)
+            return Resumed(file, writer, last)
+    except BaseException:
+        file.close()
+        made.unlink(missing_ok=True)
+        raise
+    file.close()
+    made.unlink()
+    return None
+
+
+def _copy_threads(path: Path, writer: ArchiveWriter, selection: Selection) -> tuple[ThreadPart | None, bool]:
+    """The last whole thread, and whether the archive has its end."""
+    last: ThreadPart | None = None
+    with closing(open_archive(path)) as stream:
+        try:
+            reader = ArchiveReader(stream, str(path))
+            if reader.selection != selection:
+                raise StorageRefused(
+                    f"{path} was begun with the selection {reader.selection}, and not with {selection}; resume it with the same"
+                )
+            for thread in reader:
+                for line in thread.lines():
+                    writer.put_line(line)
+                writer.end_thread()
+                writer.flush()
+                last = thread.head
+        except ArchiveCut:
+            return last, False
+    return last, True

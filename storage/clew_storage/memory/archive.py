@@ -1,0 +1,79 @@
+"""Threads as a whole in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from dataclasses import replace
+
+from clew_storage.errors import ThreadExists, ThreadMissing
+from clew_storage.memory.tables import StoredThread, Tables
+from clew_storage.records import ApprovalRecord, RequestRecord, ThreadKey
+from clew_storage.thread_parts import CheckpointPart, Part, ThreadPart
+
+
+class MemoryArchive:
+    """Implements the port's `Archive`."""
+
+    def __init__(self, tables: Callable[[], Tables]) -> None:
+        self._tables = tables
+
+    async def list_tenants(self, *, after: str | None, limit: int) -> Sequence[str]:
+        """See the port."""
+        tenants = {key.tenant for key in self._tables().threads if after is None or key.tenant > after}
+        return sorted(tenants)[:limit]
+
+    async def export_thread(self, key: ThreadKey) -> AsyncGenerator[Part, None]:
+        """See the port."""
+        # Records do not change, so that a list of them is a snapshot.
+        for part in _parts(self._tables(), key):
+            yield part
+
+    async def import_thread(self, parts: Iterable[Part]) -> None:
+        """See the port."""
+        tables = self._tables()
+        thread: StoredThread | None = None
+        requests = []
+        for part in parts:
+            if isinstance(part, ThreadPart):
+                if part.record.key in tables.threads:
+                    raise ThreadExists(f"there is a thread {part.record.key.thread_id} already")
+                thread = StoredThread(part.record, line=part.line, cancel=part.cancel)
+                continue
+            assert thread is not None
+            if isinstance(part, RequestRecord):
+                requests.append(part)
+            else:
+                _put(thread, part)
+        assert thread is not None
+        key = thread.record.key
+        tables.add(thread)
+        for asked in thread.approvals.values():
+            tables.approval_threads[key.tenant, asked.id] = key
+        for request in requests:
+            if not tables.recorded(key, request):
+                tables.record(key, request)
+
+
+def _parts(tables: Tables, key: ThreadKey) -> list[Part]:
+    thread = tables.threads.get(key)
+    if thread is None:
+        raise ThreadMissing(f"there is no thread {key.thread_id}")
+    requests = [request for (owner, _), request in tables.requests.items() if owner == key]
+    return [
+        ThreadPart(replace(thread.record, epoch=0), thread.line, thread.cancel),
+        *(
+            CheckpointPart(checkpoint, thread.messages.get(version, ()), thread.changes.get(version))
+            for version, checkpoint in thread.checkpoints.items()
+        ),
+        *thread.approvals.values(),
+        *sorted(requests, key=lambda request: request.request_hash),
+    ]
+
+
+def _put(thread: StoredThread, part: CheckpointPart | ApprovalRecord) -> None:
+    if isinstance(part, ApprovalRecord):
+        thread.approvals[part.id] = part
+        return
+    thread.put_checkpoint(part.checkpoint, part.messages)
+    if part.change is not None:
+        thread.changes[part.checkpoint.version] = part.change

@@ -1,0 +1,73 @@
+"""Everything of a thread, read a page at a time in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+
+from clew_storage.errors import ThreadMissing
+from clew_storage.postgres.heads import find_thread, read_log
+from clew_storage.postgres.rows import APPROVAL, REQUEST, Connection, StoredThread, approval_record, request_record
+from clew_storage.postgres.schemas import Schema
+from clew_storage.records import ThreadKey
+from clew_storage.state_changes import decode_delta
+from clew_storage.thread_parts import CheckpointPart, Part, ThreadPart
+
+# What is in memory at a time.
+_PAGE_ROWS, _PAGE_BYTES = 64, 1 << 20
+_TENANTS = """
+WITH RECURSIVE found AS (
+    (SELECT t.tenant, 1 AS n FROM clew.threads t
+    WHERE t.uid IS NOT NULL AND ($1::text IS NULL OR t.tenant > $1) ORDER BY t.tenant LIMIT 1)
+    UNION ALL
+    SELECT (SELECT t.tenant FROM clew.threads t WHERE t.uid IS NOT NULL AND t.tenant > f.tenant ORDER BY t.tenant LIMIT 1), f.n + 1
+    FROM found f WHERE f.tenant IS NOT NULL AND f.n < $2
+)
+SELECT f.tenant FROM found f WHERE f.tenant IS NOT NULL ORDER BY f.tenant
+"""
+_CHANGES = """
+SELECT s.version, s.change FROM clew.state_changes s
+WHERE s.tenant = $1 AND s.thread_id = $2 AND s.version BETWEEN $3 AND $4
+"""
+_APPROVALS = f"""
+SELECT {APPROVAL} FROM clew.approvals a WHERE a.tenant = $1 AND a.thread_id = $2 ORDER BY a.asked_in, a.number
+"""
+_REQUESTS = f"""
+SELECT {REQUEST} FROM clew.requests r JOIN clew.threads t ON t.tenant = r.tenant AND t.thread_id = r.thread_id
+WHERE r.tenant = $1 AND r.thread_id = $2 ORDER BY r.request_hash
+"""
+
+
+async def list_tenants(connection: Connection, schema: Schema, after: str | None, limit: int) -> Sequence[str]:
+    """See the port. Each tenant costs one look into an index, however many threads it has."""
+    return [tenant for (tenant,) in await connection.fetch(schema.sql(_TENANTS), after, limit)]
+
+
+async def pages_of(connection: Connection, schema: Schema, key: ThreadKey) -> AsyncGenerator[Sequence[Part], None]:
+    """The parts of a thread. All pages must be read in one transaction that sees one moment."""
+    thread = await find_thread(connection, schema, key)
+    if thread is None:
+        raise ThreadMissing(f"there is no thread {key.thread_id}")
+    yield [ThreadPart(replace(thread.record, epoch=0), thread.line, thread.cancel)]
+    async for page in _checkpoints(connection, schema, thread):
+        yield page
+    for query, record in ((_APPROVALS, approval_record), (_REQUESTS, request_record)):
+        cursor = await connection.cursor(schema.sql(query), key.tenant, key.thread_id)
+        while rows := await cursor.fetch(_PAGE_ROWS):
+            yield [record(tuple(row)) for row in rows]
+
+
+async def _checkpoints(
+    connection: Connection, schema: Schema, thread: StoredThread
+) -> AsyncGenerator[Sequence[Part], None]:
+    key = thread.record.key
+    version = 0
+    while entries := await read_log(
+        connection, schema, key, thread.record.uid, after_version=version, limit=_PAGE_ROWS, max_bytes=_PAGE_BYTES
+    ):
+        first, version = entries[0].checkpoint.version, entries[-1].checkpoint.version
+        rows = await connection.fetch(schema.sql(_CHANGES), key.tenant, key.thread_id, first, version)
+        changes = {at: decode_delta(change) for at, change in rows}
+        yield [
+            CheckpointPart(entry.checkpoint, entry.messages, changes.get(entry.checkpoint.version)) for entry in entries
+        ]
