@@ -7,6 +7,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 from clew_engine.errors import ArgumentInvalidError
@@ -62,6 +63,11 @@ def _user(value: Any) -> str | None:
     return "text or a whole number" if _text(value) and _whole(value) else None
 
 
+def _file(value: Any) -> str | None:
+    fits = isinstance(value, str | Path) or hasattr(value, "write") or hasattr(value, "read")
+    return None if fits else "a file's name, or an open binary file"
+
+
 def _limits(value: Any) -> str | None:
     return None if isinstance(value, Limits) else "a Limits"
 
@@ -83,6 +89,8 @@ CHECKS: Mapping[str, Check | None] = {
     "Mapping[str, Any] | Any": None,
     "Mapping[str, Scalar] | tuple[str, Scalar]": None,
     "Decisions": None,
+    "ArchiveFile": _file,
+    "Progress": lambda value: None if callable(value) else "a function",
     "Input": None,
 }
 

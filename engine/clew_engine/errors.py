@@ -81,6 +81,18 @@ class TargetExistsError(VersionConflictError):
         )
 
 
+class ThreadExistsError(VersionConflictError):
+    """A thread that is to be imported has an id that another one has here, or was written to since it was exported."""
+
+    def __init__(self, thread_id: str) -> None:
+        ClewError.__init__(
+            self,
+            f"thread {thread_id!r} exists here and is not as it is in the archive; delete it first, or import into another "
+            "database. What was imported before it stays, and is skipped the next time",
+            thread_id=thread_id,
+        )
+
+
 class MessageExistsError(VersionConflictError):
     """The thread has a message with that id already."""
 

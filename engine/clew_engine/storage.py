@@ -7,11 +7,13 @@ import logging
 import secrets
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Self, TypeVar
 
+from clew_engine import commands
 from clew_engine.approval_feed import ApprovalFeed
+from clew_engine.archives import ArchiveFile, Exported, Imported, Progress, selection_of
 from clew_engine.argument_checks import checked
 from clew_engine.arrivals import Arrivals
 from clew_engine.blocking import blocking
@@ -36,7 +38,7 @@ from clew_engine.storage_errors import translated
 from clew_engine.stored_threads import StoredThread
 from clew_engine.sweep import settle, sweep
 from clew_engine.warm_threads import WarmThreads
-from clew_storage import Backend, Grant, StorageError, ThreadKey, open_storage
+from clew_storage import Backend, Grant, StorageError, StorageStats, ThreadKey, open_storage
 
 T = TypeVar("T")
 _log = logging.getLogger("clew.engine")
@@ -212,8 +214,48 @@ class Storage:
             await self.backend.close()
             self._opening = None
 
+    @checked
+    async def export(
+        self,
+        file: ArchiveFile,
+        *,
+        threads: Sequence[str] = (),
+        tenant: str | None = None,
+        app: str = "",
+        user_id: str | int | None = None,
+        status: str = "",
+        resume: bool = False,
+        progress: Progress | None = None,
+    ) -> Exported:
+        """Write threads with everything to a file that `import_` of any other database takes: all of them, those that are named, or those that meet all that is asked.
+
+        Each is as it stands at one moment, also while it runs; nobody waits for it. `file` is a name (of a new file; compressed where it ends with
+        `.gz`) or a binary stream. `resume` goes on with a file whose export was stopped. Raises ThreadNotFoundError, DataCorruptError, ArgumentInvalidError.
+        """
+        selection = selection_of(tenant, tuple(threads), app, user_id, status)
+        return await commands.export(self, file, selection, go_on=resume, progress=progress)
+
+    @checked
+    async def import_(self, file: ArchiveFile, *, dry_run: bool = False, progress: Progress | None = None) -> Imported:
+        """Make the threads of an archive, each all or nothing. Those that are here already, just as they are, are skipped: so it can be asked again where it was stopped.
+
+        Raises DataCorruptError (of a file by its name before anything is written) and ThreadExistsError. With `dry_run` nothing is written.
+        """
+        return await commands.import_(self, file, dry_run=dry_run, progress=progress)
+
+    @checked
+    async def stats(self, largest: int = 10) -> StorageStats:
+        """How many threads there are and how many bytes of each kind, with the largest threads. Counts every row, and reads no payload."""
+        if largest < 0:
+            raise ArgumentInvalidError("largest", "0 or more threads")
+        async with self.calling(None):
+            return await self.backend.sizes.stats(largest=largest)
+
     # The client's word for it.
     close = aclose
+    export_sync = blocking(export)
+    import_sync = blocking(import_)
+    stats_sync = blocking(stats)
     open_sync = blocking(open)  # noqa: A003 - the method is meant
     setup_sync = blocking(setup)
     aclose_sync = blocking(aclose)

@@ -17,8 +17,8 @@ from clew_storage.errors import (
     ThreadMissing,
     VersionConflict,
 )
-from clew_storage.opening import default_path, open_storage
-from clew_storage.port import Approvals, Archive, Backend, Cache, Leases, Messages, Stats, Threads
+from clew_storage.opening import default_path, for_reading, open_storage
+from clew_storage.port import Approvals, Archive, Backend, Cache, Leases, Messages, Sizes, Threads
 from clew_storage.records import (
     Amount,
     ApprovalDecision,
@@ -81,9 +81,9 @@ __all__ = [
     "RequestRecord",
     "RequestRecorded",
     "RevisionConflict",
+    "Sizes",
     "Source",
     "StateChange",
-    "Stats",
     "Status",
     "StorageError",
     "StorageFull",
@@ -103,5 +103,6 @@ __all__ = [
     "Write",
     "Written",
     "default_path",
+    "for_reading",
     "open_storage",
 ]

@@ -40,6 +40,17 @@ def open_storage(url: str | None = None) -> Backend:
     raise StorageRefused(f"no storage is known by {scheme}://; there are memory://, sqlite:// and postgresql://")
 
 
+def for_reading(url: str | None = None) -> str:
+    """The URL with which a storage is only read, beside the process that owns it; what knows no owner stays as it is."""
+    if url is None:
+        url = f"sqlite://{default_path()}"
+    scheme, _, rest = url.partition("://")
+    name, _, query = rest.partition("?")
+    if scheme != "sqlite" or name == ":memory:" or "mode" in dict(parse_qsl(query)):
+        return url
+    return f"{url}{'&' if query else '?'}mode=ro"
+
+
 def default_path() -> Path:
     """Where the data of this user goes when no URL is given."""
     home = Path.home()

@@ -282,10 +282,10 @@ class Archive(Protocol):
         """
 
 
-class Stats(Protocol):
+class Sizes(Protocol):
     """How much there is of everything."""
 
-    async def measure(self, *, largest: int) -> StorageStats:
+    async def stats(self, *, largest: int) -> StorageStats:
         """Count the whole database, and name that many of its largest threads: by bytes, ties by tenant and id.
 
         Bytes are those of payloads: the bodies of checkpoints and messages; changes of states with their folds, as they are
@@ -333,7 +333,7 @@ class Backend(Protocol):
         ...
 
     @property
-    def stats(self) -> Stats:
+    def sizes(self) -> Sizes:
         """How much there is."""
         ...
 

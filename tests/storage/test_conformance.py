@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import ClassVar
 
@@ -10,11 +11,14 @@ import pytest
 
 from clew_storage.conformance import BackendPromises, Category, Promises, hold_to_model
 from clew_storage.conformance.categories import belongs_to
+from clew_storage.lines import contains
 from clew_storage.memory import MemoryBackend
 from clew_storage.memory.appends import append
+from clew_storage.memory.archive import MemoryArchive
 from clew_storage.memory.cache import MemoryCache
 from clew_storage.memory.threads import MemoryThreads
 from clew_storage.records import CachedValue, CacheKey, StateChange, Write, Written
+from clew_storage.thread_parts import CheckpointPart, Part, ThreadPart
 
 
 def test_no_promise_hides_another_of_the_same_name() -> None:
@@ -94,10 +98,27 @@ class Joining(MemoryCache):
         return await super().get_value(CacheKey(key.tenant, namespace, rest), now_ms=now_ms)
 
 
-@pytest.mark.parametrize("broken", [Forgetful, Remembering, Telling, Unfenced, Immortal, Joining])
-def test_the_model_catches_a_broken_backend(broken: type[MemoryThreads | MemoryCache]) -> None:
+class Abandoning(MemoryArchive):
+    """Leaves behind what is on no line of the head."""
+
+    async def import_thread(self, parts: Iterable[Part]) -> None:
+        head, *rest = parts
+        assert isinstance(head, ThreadPart)
+        kept = [
+            each
+            for each in rest
+            if not isinstance(each, CheckpointPart) or contains(head.line, each.checkpoint.version)
+        ]
+        await super().import_thread([head, *kept])
+
+
+@pytest.mark.parametrize("broken", [Forgetful, Remembering, Telling, Unfenced, Immortal, Joining, Abandoning])
+def test_the_model_catches_a_broken_backend(broken: type[MemoryThreads | MemoryCache | MemoryArchive]) -> None:
     def make() -> MemoryBackend:
         backend = MemoryBackend()
+        if issubclass(broken, MemoryArchive):
+            backend._archive = broken(backend._opened)
+            return backend
         if issubclass(broken, MemoryThreads):
             backend._threads = broken(backend._opened, backend._leases)
         else:

@@ -5,6 +5,8 @@ from clew_engine.commands.copy import copy
 from clew_engine.commands.decide import decide, resume
 from clew_engine.commands.decide_all import decide_all
 from clew_engine.commands.delete import delete
+from clew_engine.commands.export import export
+from clew_engine.commands.import_ import import_
 from clew_engine.commands.messages import append_messages, delete_message, update_message
 from clew_engine.commands.retry import retry
 from clew_engine.commands.rewind import rewind
@@ -21,6 +23,8 @@ __all__ = [
     "decide_all",
     "delete",
     "delete_message",
+    "export",
+    "import_",
     "resume",
     "retry",
     "rewind",

@@ -25,6 +25,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "threads": ("clew_server.cli.threads:threads", "Look at threads, and change them."),
     "approvals": ("clew_server.cli.approvals:approvals", "The inbox of what waits for people, across threads."),
     "migrate": ("clew_server.cli.migrate:migrate", "Bring a database's format up to date."),
+    "export": ("clew_server.cli.exporting:export", "Write threads with everything to a file."),
+    "import": ("clew_server.cli.importing:import_", "Take the threads of a file into a database."),
+    "storage": ("clew_server.cli.storage:storage", "Look at a database."),
     "apps": ("clew_server.cli.apps:apps", "List the apps that a server runs."),
 }
 

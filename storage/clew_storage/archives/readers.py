@@ -18,7 +18,7 @@ from clew_storage.thread_parts import Part, ThreadPart, in_order
 # A line holds a checkpoint with its messages. What is longer was not written by a writer of archives.
 _LONGEST_LINE = 256 << 20
 # What of a thread is kept in memory while its hash is found out; the rest waits on the disk.
-_IN_MEMORY = 8 << 20
+_IN_MEMORY = 1 << 20
 
 
 class ArchiveCut(DataCorrupt):
@@ -26,7 +26,7 @@ class ArchiveCut(DataCorrupt):
 
 
 class ArchivedThread:
-    """One whole thread whose hash is right. Its parts can be gone through again and again, until the next thread is read."""
+    """One whole thread whose hash is right. Its parts can be gone through again and again, until it is closed."""
 
     def __init__(self, name: str, first_line: int, key: ThreadKey, spool: IO[bytes]) -> None:
         self.key = key
@@ -40,6 +40,10 @@ class ArchivedThread:
         first = next(iter(self))
         assert isinstance(first, ThreadPart)
         return first
+
+    def close(self) -> None:
+        """Let it go."""
+        self._spool.close()
 
     def lines(self) -> Iterator[bytes]:
         """The parts as they stand in the file."""
@@ -69,6 +73,7 @@ class ArchiveReader:
         self._name = name
         self._line = 0
         self._threads = 0
+        self._size = 0
         self._all = hashlib.sha256()
         self.selection: dict[str, Any] = {}
         self._read_header()
@@ -79,17 +84,30 @@ class ArchiveReader:
         return self._threads
 
     @property
+    def size(self) -> int:
+        """Bytes of all lines read so far."""
+        return self._size
+
+    @property
     def sha256(self) -> str:
         """Of all lines read so far."""
         return self._all.hexdigest()
 
     def __iter__(self) -> Iterator[ArchivedThread]:
         while not (line := self._next_line()).startswith(b'{"end_of_archive"'):
-            with SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
-                yield self._read_thread(line, spool)
+            spool = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - it goes on with the thread
+            try:
+                thread = self._read_thread(line, spool)
+            except BaseException:
+                spool.close()
+                raise
+            yield thread
         self._expect(line, {"end_of_archive": {"threads": self._threads, "sha256": self.sha256}}, "threads are missing")
         self._all.update(line)
-        if self._stream.read(1):
+        rest = self._read_line()
+        if rest is None:
+            raise self._cut()
+        if rest:
             raise self._damaged("there is more after the end of the archive")
 
     def _read_header(self) -> None:
@@ -132,21 +150,29 @@ class ArchiveReader:
             raise self._damaged(f"{what}: this is not what was written (the hashes differ)")
 
     def _next_line(self) -> bytes:
-        try:
-            line = self._stream.readline(_LONGEST_LINE)
-        except EOFError:
-            line = b""
-        except (zlib.error, gzip.BadGzipFile) as error:
-            raise self._damaged(f"it cannot be decompressed ({error})") from error
+        line = self._read_line() or b""
         self._line += 1
+        self._size += len(line)
         if not line.endswith(b"\n"):
             if len(line) == _LONGEST_LINE:
                 raise self._damaged("the line is longer than any of an archive")
-            raise ArchiveCut(
-                f"{self._name} ends in line {self._line}, after {self._threads} whole threads: it was cut off, or its export was "
-                "stopped; go on with `clew export --resume`, or make a new one"
-            )
+            raise self._cut()
         return line
+
+    def _read_line(self) -> bytes | None:
+        """A line as it is; empty at the end, and None where compressed bytes break off."""
+        try:
+            return self._stream.readline(_LONGEST_LINE)
+        except EOFError:
+            return None
+        except (zlib.error, gzip.BadGzipFile) as error:
+            raise self._damaged(f"it cannot be decompressed ({error})") from error
+
+    def _cut(self) -> ArchiveCut:
+        return ArchiveCut(
+            f"{self._name} ends in line {self._line}, after {self._threads} whole threads: it was cut off, or its export was "
+            "stopped; go on with `clew export --resume`, or make a new one"
+        )
 
     def _damaged(self, what: str) -> DataCorrupt:
         return DataCorrupt(f"{self._name}, line {self._line}: {what}")

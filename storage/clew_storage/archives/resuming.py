@@ -15,15 +15,15 @@ from clew_storage.thread_parts import ThreadPart
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The file with the whole threads that were in it, and the last of those."""
+    """The file (None: it is whole, and nothing is to be written) with the threads that were in it, and the last of those."""
 
-    file: OutputFile
+    file: OutputFile | None
     writer: ArchiveWriter
     last: ThreadPart | None
 
 
-def resume(path: Path, selection: Selection) -> Resumed | None:
-    """Keep the whole threads of a file that an export left unfinished, and go on behind them; None where the file is whole.
+def resume(path: Path, selection: Selection) -> Resumed:
+    """Keep the whole threads of a file that an export left unfinished, and go on behind them.
 
     All hashes are checked on the way. The file keeps its place until its new form is on the disk. Raises `DataCorrupt` where
     a hash is wrong, `StorageRefused` for a selection other than the file's, and `OSError`.
@@ -44,7 +44,7 @@ def resume(path: Path, selection: Selection) -> Resumed | None:
         raise
     file.close()
     made.unlink()
-    return None
+    return Resumed(None, writer, last)
 
 
 def _copy_threads(path: Path, writer: ArchiveWriter, selection: Selection) -> tuple[ThreadPart | None, bool]:
@@ -58,11 +58,12 @@ def _copy_threads(path: Path, writer: ArchiveWriter, selection: Selection) -> tu
                     f"{path} was begun with the selection {reader.selection}, and not with {selection}; resume it with the same"
                 )
             for thread in reader:
-                for line in thread.lines():
-                    writer.put_line(line)
-                writer.end_thread()
-                writer.flush()
-                last = thread.head
+                with closing(thread):
+                    for line in thread.lines():
+                        writer.put_line(line)
+                    writer.end_thread()
+                    writer.flush()
+                    last = thread.head
         except ArchiveCut:
             return last, False
     return last, True

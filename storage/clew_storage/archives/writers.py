@@ -29,7 +29,7 @@ class ArchiveWriter:
         self._pending = bytearray()
         self._parts = 0
         self.threads = 0
-        self.bytes = 0
+        self.size = 0
         self._put(line_of({"clew_archive": FORMAT, "selection": dict(selection)}))
 
     @property
@@ -62,7 +62,6 @@ class ArchiveWriter:
     def end(self) -> None:
         """The archive is whole."""
         self._put(line_of({"end_of_archive": {"threads": self.threads, "sha256": self.sha256}}))
-        self.flush()
 
     def flush(self) -> None:
         """Write what is pending."""
@@ -72,4 +71,4 @@ class ArchiveWriter:
     def _put(self, line: bytes) -> None:
         self._all.update(line)
         self._pending += line
-        self.bytes += len(line)
+        self.size += len(line)

@@ -49,7 +49,7 @@ pytest.register_assert_rewrite(
 
 from clew_storage.conformance.append_promises import AppendPromises  # noqa: E402 - after the rewrite is registered
 from clew_storage.conformance.approval_promises import ApprovalPromises  # noqa: E402
-from clew_storage.conformance.archive_promises import ArchivePromises, StatsPromises  # noqa: E402
+from clew_storage.conformance.archive_promises import ArchivePromises, SizePromises  # noqa: E402
 from clew_storage.conformance.backend_promises import OpeningPromises  # noqa: E402
 from clew_storage.conformance.cache_promises import CachePromises  # noqa: E402
 from clew_storage.conformance.categories import Category, Promises  # noqa: E402
@@ -85,7 +85,7 @@ class BackendPromises(
     GlancePromises,
     ServerPromises,
     ArchivePromises,
-    StatsPromises,
+    SizePromises,
 ):
     """Every promise of the port."""
 

@@ -252,11 +252,11 @@ def _bytes(*payloads: bytes) -> Amount:
     return Amount(len(payloads), sum(map(len, payloads)))
 
 
-class StatsPromises(Promises):
-    """`Stats`."""
+class SizePromises(Promises):
+    """`Sizes`."""
 
     async def test_an_empty_database_has_nothing_of_any_kind(self, backend: Backend) -> None:
-        stats = await backend.stats.measure(largest=3)
+        stats = await backend.sizes.stats(largest=3)
         assert (stats.threads, dict(stats.by_status), stats.largest) == (0, {}, ())
         assert stats.kinds == dict.fromkeys(Kind, Amount())
 
@@ -265,7 +265,7 @@ class StatsPromises(Promises):
         await backend.cache.put_value(CacheKey("acme", "n\u00e4", "k"), CachedValue(b"[1]"))
         log = await backend.threads.read_log(KEY, UID, after_version=0, limit=99, max_bytes=1 << 20)
         asked = await backend.approvals.list_approvals("acme")
-        kinds = (await backend.stats.measure(largest=1)).kinds
+        kinds = (await backend.sizes.stats(largest=1)).kinds
         assert kinds[Kind.CHECKPOINTS] == _bytes(*(entry.checkpoint.body for entry in log))
         assert kinds[Kind.MESSAGES] == _bytes(*(message.body for entry in log for message in entry.messages))
         assert kinds[Kind.APPROVALS] == _bytes(*(one.body + (one.decision or b"") for one in asked))
@@ -284,7 +284,7 @@ class StatsPromises(Promises):
         for key in (ThreadKey("umbrella", "new"), ThreadKey("umbrella", "newer"), gone):
             await backend.threads.change_info(key, InfoChange(), create=a_thread(key), request=None, now_ms=NOW)
         await backend.threads.delete_thread(gone, request=None, now_ms=NOW)
-        stats = await backend.stats.measure(largest=0)
+        stats = await backend.sizes.stats(largest=0)
         assert (stats.threads, stats.largest) == (4, ())
         assert dict(stats.by_status) == {Status.IN_PROGRESS: 1, Status.COMPLETED: 1, None: 2}
 
@@ -296,10 +296,10 @@ class StatsPromises(Promises):
             await backend.threads.append(a_write(grant, checkpoint=checkpoint, messages=(a_message(1, body=b"12345"),)))
         new = ThreadKey("umbrella", "new")
         await backend.threads.change_info(new, InfoChange(), create=a_thread(new), request=None, now_ms=NOW)
-        largest = (await backend.stats.measure(largest=9)).largest
+        largest = (await backend.sizes.stats(largest=9)).largest
         assert [(size.key.thread_id, size.bytes) for size in largest] == [("c", 505), ("a", 15), ("b", 15), ("new", 0)]
         assert largest[0].kinds == {Kind.CHECKPOINTS: Amount(1, 500), Kind.MESSAGES: Amount(1, 5)}
-        assert (await backend.stats.measure(largest=2)).largest == largest[:2]
+        assert (await backend.sizes.stats(largest=2)).largest == largest[:2]
 
     async def test_requests_of_a_deleted_thread_are_counted_and_are_nobodys(self, backend: Backend) -> None:
         grant = await a_grant(backend)
@@ -307,6 +307,6 @@ class StatsPromises(Promises):
         await backend.threads.delete_thread(KEY, request=a_request(2), now_ms=NOW)
         grant = await a_grant(backend)
         await backend.threads.append(a_write(grant, uid="uid-9", request=a_request(3, uid="uid-9")))
-        stats = await backend.stats.measure(largest=1)
+        stats = await backend.sizes.stats(largest=1)
         assert stats.kinds[Kind.REQUESTS].rows == 3
         assert stats.largest[0].kinds[Kind.REQUESTS].rows == 1

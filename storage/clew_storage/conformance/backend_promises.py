@@ -51,7 +51,7 @@ CALLS: dict[str, Callable[[Backend], Awaitable[object]]] = {
     "list_tenants": lambda backend: backend.archive.list_tenants(after=None, limit=1),
     "export_thread": lambda backend: anext(backend.archive.export_thread(KEY)),
     "import_thread": lambda backend: backend.archive.import_thread([ThreadPart(a_thread(KEY), (), None)]),
-    "measure": lambda backend: backend.stats.measure(largest=1),
+    "stats": lambda backend: backend.sizes.stats(largest=1),
     "check": lambda backend: backend.check(),
 }
 

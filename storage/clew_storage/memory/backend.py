@@ -8,7 +8,7 @@ from clew_storage.memory.approvals import MemoryApprovals
 from clew_storage.memory.archive import MemoryArchive
 from clew_storage.memory.cache import MemoryCache
 from clew_storage.memory.messages import MemoryMessages
-from clew_storage.memory.stats import MemoryStats
+from clew_storage.memory.sizes import MemorySizes
 from clew_storage.memory.tables import Tables
 from clew_storage.memory.threads import MemoryThreads
 
@@ -27,7 +27,7 @@ class MemoryBackend:
         self._approvals = MemoryApprovals(self._opened)
         self._cache = MemoryCache(self._opened)
         self._archive = MemoryArchive(self._opened)
-        self._stats = MemoryStats(self._opened)
+        self._sizes = MemorySizes(self._opened)
 
     def _opened(self) -> Tables:
         if self._tables is None:
@@ -65,9 +65,9 @@ class MemoryBackend:
         return self._archive
 
     @property
-    def stats(self) -> MemoryStats:
+    def sizes(self) -> MemorySizes:
         """See the port."""
-        return self._stats
+        return self._sizes
 
     async def open(self) -> None:
         """See the port."""

@@ -15,7 +15,7 @@ from clew_storage.postgres.messages import PostgresMessages
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.sessions import Session
 from clew_storage.postgres.settings import PostgresSettings, settings_of_url, without_password
-from clew_storage.postgres.stats import PostgresStats
+from clew_storage.postgres.sizes import PostgresSizes
 from clew_storage.postgres.threads import PostgresThreads
 
 
@@ -42,7 +42,7 @@ class PostgresBackend:
         self._approvals = PostgresApprovals(self._opened)
         self._cache = PostgresCache(self._opened)
         self._archive = PostgresArchive(self._opened)
-        self._stats = PostgresStats(self._opened)
+        self._sizes = PostgresSizes(self._opened)
 
     @classmethod
     def of_url(cls, url: str) -> PostgresBackend:
@@ -85,9 +85,9 @@ class PostgresBackend:
         return self._archive
 
     @property
-    def stats(self) -> PostgresStats:
+    def sizes(self) -> PostgresSizes:
         """See the port."""
-        return self._stats
+        return self._sizes
 
     async def open(self) -> None:
         """See the port."""

@@ -13,7 +13,7 @@ from clew_storage.sqlite.database_files import check_file
 from clew_storage.sqlite.inbox import SqliteApprovals
 from clew_storage.sqlite.messages import SqliteMessages
 from clew_storage.sqlite.sessions import Session
-from clew_storage.sqlite.stats import SqliteStats
+from clew_storage.sqlite.sizes import SqliteSizes
 from clew_storage.sqlite.threads import SqliteThreads
 
 # Epochs of one ownership of the file; the next one begins above them all.
@@ -50,7 +50,7 @@ class SqliteBackend:
         self._approvals = SqliteApprovals(self._opened)
         self._cache = SqliteCache(self._opened)
         self._archive = SqliteArchive(self._opened)
-        self._stats = SqliteStats(self._opened)
+        self._sizes = SqliteSizes(self._opened)
 
     def _opened(self) -> Session:
         if self._session is None:
@@ -88,9 +88,9 @@ class SqliteBackend:
         return self._archive
 
     @property
-    def stats(self) -> SqliteStats:
+    def sizes(self) -> SqliteSizes:
         """See the port."""
-        return self._stats
+        return self._sizes
 
     async def open(self) -> None:
         """See the port."""

@@ -33,13 +33,13 @@ GROUP BY b.tenant, b.thread_id, s.kind
 """
 
 
-class SqliteStats:
+class SqliteSizes:
     """`session` raises when the backend is not open."""
 
     def __init__(self, session: Callable[[], Session]) -> None:
         self._session = session
 
-    async def measure(self, *, largest: int) -> StorageStats:
+    async def stats(self, *, largest: int) -> StorageStats:
         """See the port."""
         session = self._session()
         async with session.standing_still() as connection:

@@ -41,13 +41,13 @@ JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AN
 """
 
 
-class PostgresStats:
+class PostgresSizes:
     """`session` raises when the backend is not open."""
 
     def __init__(self, session: Callable[[], Session]) -> None:
         self._session = session
 
-    async def measure(self, *, largest: int) -> StorageStats:
+    async def stats(self, *, largest: int) -> StorageStats:
         """See the port."""
         session = self._session()
         async with session.standing_still() as connection:

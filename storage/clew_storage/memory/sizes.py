@@ -11,13 +11,13 @@ from clew_storage.state_changes import encode_delta
 from clew_storage.thread_sizes import largest_first
 
 
-class MemoryStats:
-    """Implements the port's `Stats`."""
+class MemorySizes:
+    """Implements the port's `Sizes`."""
 
     def __init__(self, tables: Callable[[], Tables]) -> None:
         self._tables = tables
 
-    async def measure(self, *, largest: int) -> StorageStats:
+    async def stats(self, *, largest: int) -> StorageStats:
         """See the port."""
         tables = self._tables()
         replies: dict[tuple[ThreadKey, str], list[int]] = {}
