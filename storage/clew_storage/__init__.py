@@ -18,7 +18,7 @@ from clew_storage.errors import (
     VersionConflict,
 )
 from clew_storage.opening import default_path, open_storage
-from clew_storage.port import Approvals, Backend, Cache, Leases, Messages, Threads
+from clew_storage.port import Approvals, Backend, Cache, Leases, Messages, Retention, Threads
 from clew_storage.records import (
     ApprovalDecision,
     ApprovalRecord,
@@ -31,6 +31,7 @@ from clew_storage.records import (
     Glance,
     Grant,
     Head,
+    IdleFilter,
     InfoChange,
     LogEntry,
     MessageRecord,
@@ -42,6 +43,7 @@ from clew_storage.records import (
     ThreadInfo,
     ThreadKey,
     ThreadRecord,
+    Trim,
     Write,
     Written,
 )
@@ -64,6 +66,7 @@ __all__ = [
     "Glance",
     "Grant",
     "Head",
+    "IdleFilter",
     "InfoChange",
     "LeaseBusy",
     "LeaseLost",
@@ -73,6 +76,7 @@ __all__ = [
     "Messages",
     "RequestRecord",
     "RequestRecorded",
+    "Retention",
     "RevisionConflict",
     "Source",
     "StateChange",
@@ -89,6 +93,7 @@ __all__ = [
     "ThreadMissing",
     "ThreadRecord",
     "Threads",
+    "Trim",
     "VersionConflict",
     "Write",
     "Written",
