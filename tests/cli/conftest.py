@@ -24,6 +24,7 @@ class Cli:
 
     target: str
     client: Client
+    pid: int = 0
 
     @property
     def environment(self) -> dict[str, str]:
@@ -84,6 +85,6 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
         assert line, (folder / "log").read_text()
         target = json.loads(line)["address"]
         with Client(target) as client:
-            yield Cli(target, client)
+            yield Cli(target, client, server.pid)
         server.terminate()
         server.wait(30)

@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "threads": ("clew_server.cli.threads:threads", "Look at threads, and change them."),
     "approvals": ("clew_server.cli.approvals:approvals", "The inbox of what waits for people, across threads."),
     "migrate": ("clew_server.cli.migrate:migrate", "Bring a database's format up to date."),
+    "retention": ("clew_server.cli.retention:retention", "Delete threads that are old, and trim long ones."),
     "apps": ("clew_server.cli.apps:apps", "List the apps that a server runs."),
 }
 

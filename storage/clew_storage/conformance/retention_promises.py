@@ -54,15 +54,15 @@ async def at_rest(backend: Backend, key: ThreadKey = KEY, status: Status = Statu
 
 
 async def idle(
-    backend: Backend, after: ThreadKey | None = None, limit: int = 100, **where: object
+    backend: Backend, where: IdleFilter | None = None, *, after: ThreadKey | None = None, limit: int = 100
 ) -> list[ThreadRecord]:
     """The idle threads of a filter."""
-    return list(await backend.retention.list_idle(IdleFilter(**where), after=after, limit=limit))  # type: ignore[arg-type]
+    return list(await backend.retention.list_idle(where or IdleFilter(), after=after, limit=limit))
 
 
-async def names(backend: Backend, **where: object) -> list[str]:
+async def names(backend: Backend, where: IdleFilter | None = None) -> list[str]:
     """Their ids."""
-    return [record.key.thread_id for record in await idle(backend, **where)]
+    return [record.key.thread_id for record in await idle(backend, where)]
 
 
 async def trim(backend: Backend, oldest: int, *, head: int | None = None, **changes: object) -> bool:
@@ -90,18 +90,28 @@ class IdlePromises(Promises):
     async def test_status_age_app_and_user_select(self, backend: Backend) -> None:
         await at_rest(backend, status=Status.COMPLETED)
         await at_rest(backend, OTHER, status=Status.FAILED, length=5)
-        assert await names(backend, statuses=(Status.FAILED,)) == [OTHER.thread_id]
-        assert await names(backend, statuses=(Status.FAILED, Status.COMPLETED)) == [KEY.thread_id, OTHER.thread_id]
-        assert await names(backend, before_ms=NOW + 5) == [KEY.thread_id]
-        assert await names(backend, before_ms=NOW + 6) == [KEY.thread_id, OTHER.thread_id]
-        assert await names(backend, longer_than=4) == [OTHER.thread_id]
-        assert await names(backend, apps=("support", "x"), user_ids=("ada",)) == [KEY.thread_id, OTHER.thread_id]
-        assert await names(backend, apps=("x",)) == await names(backend, user_ids=("grace", "")) == []
+        assert await names(backend, IdleFilter(statuses=(Status.FAILED,))) == [OTHER.thread_id]
+        assert await names(backend, IdleFilter(statuses=(Status.FAILED, Status.COMPLETED))) == [
+            KEY.thread_id,
+            OTHER.thread_id,
+        ]
+        assert await names(backend, IdleFilter(before_ms=NOW + 5)) == [KEY.thread_id]
+        assert await names(backend, IdleFilter(before_ms=NOW + 6)) == [KEY.thread_id, OTHER.thread_id]
+        assert await names(backend, IdleFilter(longer_than=4)) == [OTHER.thread_id]
+        assert await names(backend, IdleFilter(apps=("support", "x"), user_ids=("ada",))) == [
+            KEY.thread_id,
+            OTHER.thread_id,
+        ]
+        assert (
+            await names(backend, IdleFilter(apps=("x",)))
+            == await names(backend, IdleFilter(user_ids=("grace", "")))
+            == []
+        )
 
     async def test_a_change_of_its_info_makes_a_thread_younger(self, backend: Backend) -> None:
         await at_rest(backend)
         await backend.threads.change_info(KEY, InfoChange(name="n"), create=None, request=None, now_ms=NOW + 100)
-        assert await names(backend, before_ms=NOW + 100) == []
+        assert await names(backend, IdleFilter(before_ms=NOW + 100)) == []
 
     async def test_one_that_is_held_or_has_no_checkpoint_is_not_idle(self, backend: Backend) -> None:
         await backend.threads.change_info(OTHER, InfoChange(), create=a_thread(), request=None, now_ms=NOW)
@@ -115,8 +125,8 @@ class IdlePromises(Promises):
         ended = a_checkpoint(2, status=Status.COMPLETED)
         await backend.threads.append(a_write(grant, 2, checkpoint=ended, approvals=(an_approval(2),)))
         await backend.leases.release(grant)
-        assert await names(backend, statuses=(Status.COMPLETED,)) == []
-        waiting = await idle(backend, statuses=(Status.SUSPENDED,))
+        assert await names(backend, IdleFilter(statuses=(Status.COMPLETED,))) == []
+        waiting = await idle(backend, IdleFilter(statuses=(Status.SUSPENDED,)))
         assert list(await backend.retention.delete_idle(waiting, now_ms=NOW)) == []
         assert await backend.threads.get_head(KEY) is not None
 

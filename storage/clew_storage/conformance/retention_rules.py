@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from clew_storage.conformance.draws import often
 from clew_storage.conformance.model import Model
 from clew_storage.port import Backend
-from clew_storage.records import CheckpointRedaction, IdleFilter, Status, ThreadKey, Trim
+from clew_storage.records import CheckpointRedaction, IdleFilter, Status, ThreadKey, ThreadRecord, Trim
 
 T = TypeVar("T")
 statuses = st.lists(st.sampled_from(Status), max_size=3, unique=True).map(tuple)
@@ -48,7 +48,8 @@ class RetentionRules(RuleBasedStateMachine):
 
     @rule(where=st.builds(IdleFilter, statuses=statuses, longer_than=st.integers(0, 5)), limit=st.integers(1, 4))
     def list_idle(self, where: IdleFilter, limit: int) -> None:
-        found, after = [], None
+        found: list[ThreadRecord] = []
+        after = None
         while part := self.run(self.backend.retention.list_idle(where, after=after, limit=limit)):
             found += part
             after = part[-1].key
