@@ -13,6 +13,7 @@ from clew_engine.models.offline import OfflineModel
 from clew_engine.opening import open_storage
 from clew_engine.options import Limits, OnBusy, OnDisconnect, RunOptions, Tuning
 from clew_engine.replies import Reply
+from clew_engine.retention import Retention, Retired
 from clew_engine.state import StateView
 from clew_engine.storage import Storage
 from clew_engine.stored_threads import StoredThread
@@ -55,6 +56,8 @@ __all__ = [
     "PauseRejectedError",
     "Reply",
     "Result",
+    "Retention",
+    "Retired",
     "RunOptions",
     "StateView",
     "StepFailedError",

@@ -20,7 +20,7 @@ from clew_engine.errors import (
 )
 from clew_engine.events import Event, Heartbeat, RunQueued
 from clew_engine.hub import Subscription
-from clew_engine.incarnations import not_repeated
+from clew_engine.incarnations import not_repeated, not_told_again
 from clew_engine.leasing import DRAINING, INTERRUPTED, BusyWait
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
@@ -236,7 +236,8 @@ class Attempt:
         if head is None or head.thread.uid != uid:
             raise not_repeated(self._key.thread_id, uid, head)
         record = await self._storage.backend.threads.get_checkpoint(self._key, version)
-        assert record is not None
+        if record is None:
+            raise not_told_again(self._key.thread_id, uid, version)
         async for batch in watch_batches(
             self._storage, self._key, uid=uid, after_version=version - 1, run_version=record.run_version, follow=False
         ):

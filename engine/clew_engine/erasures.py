@@ -12,7 +12,7 @@ from clew_engine.calls import DECIDED, OUTCOMES
 from clew_engine.checkpoints import Body, Call, decode_body, encode_body
 from clew_engine.log_events import view_message
 from clew_engine.messages import Message
-from clew_storage import ApprovalRedaction, CheckpointRedaction, LogEntry, MessageRecord
+from clew_storage import ApprovalRecord, ApprovalRedaction, CheckpointRedaction, LogEntry, MessageRecord
 
 if TYPE_CHECKING:
     from clew_engine.open_threads import OpenThread
@@ -41,6 +41,9 @@ async def traces_of(storage: Storage, thread: OpenThread, message: Message) -> T
         async for entry in _log_since(storage, thread, message):
             results |= {record.id: view_message(record) for record in entry.messages if _may_answer(record, message)}
             redactions += _redacted(entry, calls)
+        answers, asked = await _below_the_log(storage, thread, message)
+        results |= {record.id: view_message(record) for record in answers}
+        redactions += [without_content(record) for record in asked if about(record) in calls]
     mine = (each for each in results.values() if any(result.tool_call_id in calls for result in each.tool_results))
     return Traces(tuple(mine), tuple(redactions))
 
@@ -57,6 +60,30 @@ async def _log_since(storage: Storage, thread: OpenThread, message: Message) -> 
         if not entries:
             return
         version = entries[-1].checkpoint.version
+
+
+async def _below_the_log(
+    storage: Storage, thread: OpenThread, message: Message
+) -> tuple[list[MessageRecord], list[ApprovalRecord]]:
+    """What is left below a log that was trimmed: results on the head's line, and approvals of a run that goes on in what is kept."""
+    head = await storage.backend.threads.get_head(thread.key)
+    oldest = head.oldest_version if head else 0
+    if (ids.message_version(message.id) or 1) >= oldest:
+        return [], []
+    records = await storage.backend.messages.list_messages(
+        thread.key, after_position=message.position, limit=len(message.tool_calls)
+    )
+    asked: list[ApprovalRecord] = []
+    while True:
+        after = (asked[-1].created_at_ms, asked[-1].id) if asked else None
+        page = await storage.backend.approvals.list_approvals(
+            thread.key.tenant, key=thread.key, after=after, limit=_PAGE
+        )
+        asked += page
+        if len(page) < _PAGE:
+            break
+    answers = [record for record in records if _may_answer(record, message)]
+    return answers, [record for record in asked if record.version < oldest]
 
 
 def _may_answer(record: MessageRecord, message: Message) -> bool:

@@ -216,9 +216,9 @@ class CheckpointNotFoundError(NotFoundError):
 
     code = "checkpoint_not_found"
 
-    def __init__(self, thread_id: str, checkpoint_id: str) -> None:
+    def __init__(self, thread_id: str, checkpoint_id: str, message: str = "") -> None:
         super().__init__(
-            f"thread {thread_id!r} has no checkpoint {checkpoint_id!r}; take an id from its history",
+            message or f"thread {thread_id!r} has no checkpoint {checkpoint_id!r}; take an id from its history",
             thread_id=thread_id,
             checkpoint_id=checkpoint_id,
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clew_engine.errors import ThreadNotFoundError
+from clew_engine import ids
+from clew_engine.errors import CheckpointNotFoundError, ThreadNotFoundError
 from clew_storage import Head, LeaseLost
 
 
@@ -56,4 +57,15 @@ def not_repeated(thread_id: str, uid: str, head: Head | None) -> ThreadNotFoundE
         f"this request was done before, to thread {thread_id!r} of uid {uid!r}, which has been deleted since{now}; to do it anew, use a new request id",
         thread_uid=uid,
         **present,
+    )
+
+
+def not_told_again(thread_id: str, uid: str, version: int) -> CheckpointNotFoundError:
+    """The error of a request that was done before, and whose checkpoint was trimmed since."""
+    checkpoint_id = ids.checkpoint_id(uid, version)
+    return CheckpointNotFoundError(
+        thread_id,
+        checkpoint_id,
+        f"this request was done before, and is not done again; the checkpoint {checkpoint_id!r} that tells of it was trimmed from thread "
+        f"{thread_id!r} since; read how the thread stands now",
     )

@@ -39,6 +39,14 @@ async def left_behind(storage: Storage, head: Head, base_version: int) -> tuple[
     return tuple(sorted(found))
 
 
+async def starts_elsewhere(storage: Storage, head: Head, version: int) -> tuple[list[CheckpointRecord], list[Start]]:
+    """The forks of the head's line after a version; and what was started after it on other lines."""
+    told = await _told(storage, head.thread.key, head.thread.uid, version)
+    forks = [record for record in told if record.source is Source.FORK and contains(head.line, record.version)]
+    elsewhere = (record for record in told if not contains(head.line, record.version))
+    return forks, [start for record in elsewhere for start in _told_by(record) if start[0] > version]
+
+
 async def _told(storage: Storage, key: ThreadKey, uid: str, version: int) -> list[CheckpointRecord]:
     """The checkpoints after a version that tell what was started."""
     found: list[CheckpointRecord] = []

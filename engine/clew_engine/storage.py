@@ -24,7 +24,7 @@ from clew_engine.errors import ArgumentInvalidError, StorageUnavailableError, St
 from clew_engine.hub import Hub
 from clew_engine.ids import check_id
 from clew_engine.inbox import Approvals
-from clew_engine.incarnations import not_repeated
+from clew_engine.incarnations import not_repeated, not_told_again
 from clew_engine.leasing import BusyWait
 from clew_engine.listings import Threads
 from clew_engine.lookout import Lookout
@@ -32,6 +32,7 @@ from clew_engine.open_threads import OpenThread
 from clew_engine.options import OnBusy, RunOptions, Tuning, on_busy_of
 from clew_engine.page_tokens import PageTokens
 from clew_engine.program import Program
+from clew_engine.retention import Retention, Retired, retire
 from clew_engine.runs import Run
 from clew_engine.setting_up import set_up
 from clew_engine.storage_errors import translated
@@ -294,12 +295,14 @@ class Storage:
             expect_version(key.thread_id, version, head.thread.head_version if head else 0)
 
     async def written(self, key: ThreadKey, found: tuple[str, int]) -> Checkpoint:
-        """The checkpoint that a recorded mutation wrote. Raises ThreadNotFoundError when its thread was deleted since."""
+        """The checkpoint that a recorded mutation wrote. Raises ThreadNotFoundError when its thread was deleted since, CheckpointNotFoundError when that was trimmed."""
         uid, version = found
         head = await self.backend.threads.get_head(key)
         record = await self.backend.threads.get_checkpoint(key, version)
-        if head is None or record is None or head.thread.uid != uid:
+        if head is None or head.thread.uid != uid:
             raise not_repeated(key.thread_id, uid, head)
+        if record is None:
+            raise not_told_again(key.thread_id, uid, version)
         return view_checkpoint(key.thread_id, uid, record)
 
     async def release(self, run: Run) -> None:
@@ -315,6 +318,10 @@ class Storage:
         finally:
             if not run.ended.done():
                 run.ended.set_result(None)
+
+    def retire(self, retention: Retention, *, dry_run: bool = False) -> AsyncGenerator[Retired, None]:
+        """Delete and trim what a retention says, and tell of each as it goes; with `dry_run` of what would go, and nothing does."""
+        return retire(self, retention, dry_run=dry_run)
 
     async def settle_expired(self, key: ThreadKey) -> bool:
         """End now what the thread waits for and has expired, as the sweep would a little later; whether there was anything."""

@@ -15,6 +15,7 @@ from clew_engine.events import (
     CheckpointWritten,
     Event,
     Heartbeat,
+    LogTrimmed,
     MessageDiscarded,
     ReasoningDelta,
     RunStarted,
@@ -164,6 +165,8 @@ class _Watch:
             entries = await self._read_log()
             if not entries:
                 return
+            if entries[0].checkpoint.version > self._cursor + 1 and (trimmed := await self._trimmed()):
+                yield [trimmed]
             for entry in entries:
                 events = await self._events(entry)
                 self._note(events)
@@ -174,6 +177,14 @@ class _Watch:
                     yield batch
                 if self._ended:
                     return
+
+    async def _trimmed(self) -> Event | None:
+        """What is to be said first where the log behind the cursor is gone."""
+        oldest = (await self._head()).oldest_version
+        if self._cursor + 1 >= oldest:
+            return None
+        now = self._storage.now_ms()
+        return Event(self._key.thread_id, self._uid, "", self._cursor, False, now, LogTrimmed(oldest))
 
     async def _at_head(self) -> list[Event] | None:
         """What is left to say when the log is read: nothing yet (None), or the end of the watch."""
@@ -306,7 +317,9 @@ class _Watch:
                     found = (await self._events(entry))[-1:]
 
     async def _is_run(self, version: int) -> bool:
-        record = await self._storage.backend.threads.get_checkpoint(self._key, version)
+        # Of a run that began below where the log begins something is left only where the oldest is of it.
+        at = max(version, (await self._head()).oldest_version)
+        record = await self._storage.backend.threads.get_checkpoint(self._key, at)
         return record is not None and record.run_version == version
 
     async def _read_log(self) -> list[LogEntry]:

@@ -100,7 +100,7 @@ class Server:
             await self._server.stop(0)
             await self._let_go()
             raise
-        self._upkeep = asyncio.create_task(upkeep(self.storage))
+        self._upkeep = asyncio.create_task(upkeep(self.storage, self.settings.retention_policy))
         if not self._seals.lasting and any(info.kind == "workflow" for info in self.apps.infos()):
             _log.info("snapshots of runs without a thread will not outlive this server: no snapshot_key is set")
         for service in ("", *SERVICES):

@@ -19,6 +19,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from clew_engine.retention import Retention
+from clew_server.retention_settings import RetentionSettings
 from clew_server.sealing import KEY_BYTES
 
 CONFIG_FILE = "clew.toml"
@@ -85,6 +87,12 @@ class Settings(BaseSettings):
     snapshot_key: Annotated[tuple[bytes, ...], NoDecode, BeforeValidator(read_keys), Field(repr=False)] = ()
     """Keys that snapshots of runs without a thread are sealed with, each 32 bytes in base64: the first seals, all open. Without one
     snapshots do not outlive the server."""
+    retention_days: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """Completed and failed threads are deleted when nothing was written to them for so many days. None: they stay."""
+    retention_keep_last: Annotated[int, Field(ge=1)] | None = None
+    """So many checkpoints of a thread are kept, and all its messages. None: all of them."""
+    retention: RetentionSettings | None = None
+    """Where that is not enough, a table: `completed_days`, `failed_days`, `interrupted_days`, `keep_last`, and the `apps` and `users` that it is for."""
     log_format: Literal["auto", "json", "console"] = "auto"
     """Auto: for people on a terminal, JSON otherwise."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -97,6 +105,12 @@ class Settings(BaseSettings):
         if self.tls_client_ca is not None and self.tls_cert is None:
             raise ValueError("tls_client_ca asks clients for certificates, which takes TLS: set tls_cert and tls_key")
         return self
+
+    @property
+    def retention_policy(self) -> Retention | None:
+        """What the upkeep lets go; None for nothing."""
+        table = self.retention or RetentionSettings()
+        return table.policy(self.retention_days, self.retention_keep_last)
 
     @property
     def is_local(self) -> bool:

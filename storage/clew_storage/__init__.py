@@ -18,7 +18,7 @@ from clew_storage.errors import (
     VersionConflict,
 )
 from clew_storage.opening import default_path, for_reading, open_storage
-from clew_storage.port import Approvals, Archive, Backend, Cache, Leases, Messages, Sizes, Threads
+from clew_storage.port import Approvals, Archive, Backend, Cache, Leases, Messages, Retention, Sizes, Threads
 from clew_storage.records import (
     Amount,
     ApprovalDecision,
@@ -32,6 +32,7 @@ from clew_storage.records import (
     Glance,
     Grant,
     Head,
+    IdleFilter,
     InfoChange,
     Kind,
     LogEntry,
@@ -46,6 +47,7 @@ from clew_storage.records import (
     ThreadKey,
     ThreadRecord,
     ThreadSize,
+    Trim,
     Write,
     Written,
 )
@@ -70,6 +72,7 @@ __all__ = [
     "Glance",
     "Grant",
     "Head",
+    "IdleFilter",
     "InfoChange",
     "Kind",
     "LeaseBusy",
@@ -80,6 +83,7 @@ __all__ = [
     "Messages",
     "RequestRecord",
     "RequestRecorded",
+    "Retention",
     "RevisionConflict",
     "Sizes",
     "Source",
@@ -99,6 +103,7 @@ __all__ = [
     "ThreadRecord",
     "ThreadSize",
     "Threads",
+    "Trim",
     "VersionConflict",
     "Write",
     "Written",

@@ -46,4 +46,5 @@ def next_merge(pieces: Sequence[Piece]) -> Merge | None:
         if start - first + merged < _FAN:
             break
         level, start = level + 1, first
-    return Merge(len(pieces) - start, level) if level else None
+    # With nothing before it the new piece is a full copy, whatever its size.
+    return Merge(len(pieces) - start, level if start else FULL) if level else None

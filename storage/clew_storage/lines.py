@@ -32,6 +32,20 @@ def truncate(line: Line, version: int) -> Line:
     return (*line[:at], (line[at][0], version))
 
 
+def since(line: Line, oldest: int) -> Line:
+    """The part of the line that begins with `oldest`, which is on it; all of it for 0."""
+    if not oldest:
+        return line
+    at = bisect_right(line, oldest, key=lambda span: span[0]) - 1
+    return ((oldest, line[at][1]), *line[at + 1 :])
+
+
+def trimmed(line: Line, oldest: int) -> Line:
+    """The line once all below `oldest` is trimmed: what is left from there is of this line, so no gaps need be known."""
+    (_, last), *later = since(line, oldest)
+    return ((1, last), *later)
+
+
 def line_of(version: int, forks: Sequence[tuple[int, int]]) -> Line:
     """The line that ends at `version`.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 
 from clew_storage.errors import LeaseBusy, StorageError, StorageUnavailable, ThreadMissing
 from clew_storage.records import Grant, ThreadKey
@@ -70,6 +71,16 @@ class LocalLeases:
             del queue[waiter]
         elif waiter.exception() is None:
             self._pass_on(waiter.result())
+
+    def take_free(self, keys: Iterable[ThreadKey], *, purpose: str) -> list[Grant]:
+        """The leases of those that nobody holds, for as long as a transaction takes; whoever comes meanwhile waits."""
+        taken = []
+        for key in keys:
+            if key not in self._lanes:
+                grant = Grant(key, self.next_epoch(), purpose)
+                self._lanes[key] = _Lane(grant)
+                taken.append(grant)
+        return taken
 
     async def release(self, grant: Grant) -> None:
         """See the port."""

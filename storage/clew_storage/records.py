@@ -226,7 +226,8 @@ class Head:
     """A thread with its newest checkpoint (None before the first) and the version ranges, oldest first, of its line.
 
     `pending` are the approvals that wait at the head, in the order they were asked. `cancel_requested`: someone asked to
-    cancel the attempt that the head belongs to.
+    cancel the attempt that the head belongs to. `oldest_version` is where the stored log begins once it was trimmed, 0
+    where it never was; of what was trimmed every version counts as one of the line.
     """
 
     thread: ThreadRecord
@@ -234,6 +235,7 @@ class Head:
     line: tuple[tuple[int, int], ...]
     pending: tuple[ApprovalRecord, ...]
     cancel_requested: bool
+    oldest_version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +263,35 @@ class ThreadFilter:
     status: Status | None = None
     metadata: bytes | None = None
     text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IdleFilter:
+    """Which of the threads that nobody holds or waits for to list; what is empty or None means any.
+
+    `before_ms`: neither written to nor changed since. A thread with a pending approval counts as suspended, whatever its
+    head says. `longer_than`: there are more than so many versions from the oldest that is stored to the head.
+    """
+
+    statuses: tuple[Status, ...] = ()
+    before_ms: int | None = None
+    apps: tuple[str, ...] = ()
+    user_ids: tuple[str, ...] = ()
+    longer_than: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trim:
+    """Where a thread's stored log is to begin: at `oldest_version`, which is on the line of the head at `head_version`.
+
+    `redactions` are what checkpoints that stay have as their bodies from then on.
+    """
+
+    key: ThreadKey
+    uid: str
+    head_version: int
+    oldest_version: int
+    redactions: tuple[CheckpointRedaction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,15 @@ from clew_storage.state_changes import Delta
 
 @dataclass(frozen=True, slots=True)
 class ThreadPart:
-    """The thread itself. `record.epoch` is 0, for epochs belong to a database; `cancel` is the (run, attempt) to be cancelled."""
+    """The thread itself. `record.epoch` is 0, for epochs belong to a database; `cancel` is the (run, attempt) to be cancelled.
+
+    `oldest` is where the log begins once it was trimmed, or 0.
+    """
 
     record: ThreadRecord
     line: Line
     cancel: tuple[int, int] | None
+    oldest: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +34,10 @@ class CheckpointPart:
     change: Delta | None = None
 
 
-# In this order: the thread, its checkpoints by version, its approvals as they were asked, its requests by hash.
-Part: TypeAlias = ThreadPart | CheckpointPart | ApprovalRecord | RequestRecord
-_ORDER = (ThreadPart, CheckpointPart, ApprovalRecord, RequestRecord)
+# In this order: the thread, messages of versions that were trimmed by version and position, checkpoints by version, approvals as they
+# were asked, requests by hash.
+Part: TypeAlias = ThreadPart | MessageRecord | CheckpointPart | ApprovalRecord | RequestRecord
+_ORDER = (ThreadPart, MessageRecord, CheckpointPart, ApprovalRecord, RequestRecord)
 
 
 def in_order(parts: Iterable[Part]) -> Iterator[Part]:
@@ -46,6 +51,8 @@ def in_order(parts: Iterable[Part]) -> Iterator[Part]:
         stage = place
         if isinstance(part, ThreadPart):
             head = part
+        elif isinstance(part, MessageRecord) and head is not None and part.version >= head.oldest:
+            raise DataCorrupt(f"message {part.id} was not trimmed, and stands without its checkpoint")
         elif isinstance(part, CheckpointPart):
             if part.checkpoint.version <= version:
                 raise DataCorrupt(f"checkpoint {part.checkpoint.version} comes after {version}")

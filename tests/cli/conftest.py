@@ -24,6 +24,7 @@ class Cli:
 
     target: str
     client: Client
+    pid: int = 0
     database: Path | None = None
 
     @property
@@ -85,6 +86,6 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
         assert line, (folder / "log").read_text()
         target = json.loads(line)["address"]
         with Client(target) as client:
-            yield Cli(target, client, folder / "cli.db")
+            yield Cli(target, client, server.pid, folder / "cli.db")
         server.terminate()
         server.wait(30)

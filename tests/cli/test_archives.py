@@ -128,4 +128,5 @@ def test_progress_is_shown_on_a_terminal(tmp_path: Path) -> None:
     command = [CLEW, "export", "--storage", f"sqlite://{tmp_path}/source.db", str(tmp_path / "it")]
     with Terminal(command, os.environ) as terminal:
         terminal.wait_for("exporting")
-        terminal.wait_for("exported 3 threads")
+        assert terminal.ended() == 0
+        assert "exported 3 threads" in terminal.shown

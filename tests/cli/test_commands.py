@@ -19,6 +19,7 @@ COMMANDS = (
     "serve",
     "chat",
     "apps",
+    "retention",
     *(f"threads {each}" for each in ("list", "show", "history", "messages", "rewind", "copy", "delete")),
     *(f"approvals {each}" for each in ("list", "watch", "approve", "reject", "decide")),
 )

@@ -32,7 +32,7 @@ def seen(event: Event) -> Seen:
     return Seen(event.type, event.version, event.last_of_version, event.run_id, _data(event.payload))
 
 
-def _data(payload: Any) -> dict[str, Any]:
+def _data(payload: Any) -> dict[str, Any]:  # noqa: C901 - one case a kind
     match payload:
         case kinds.RunQueued(ahead):
             return {"ahead": ahead}
@@ -57,6 +57,8 @@ def _data(payload: Any) -> dict[str, Any]:
             return {"text": reply.text, "steps": reply.steps, "tokens": reply.usage.total_tokens}
         case kinds.RunFailed(failure):
             return {"code": failure.code, "retryable": failure.retryable, "message": failure.message}
+        case kinds.LogTrimmed(oldest):
+            return {"oldest": oldest}
         case _:
             return {}
 

@@ -76,7 +76,7 @@ def seen(event: clew.Event) -> Seen:
     return Seen(event.type, event.version, event.last_of_version, event.run_id, _data(event.payload))
 
 
-def _data(payload: Any) -> dict[str, Any]:
+def _data(payload: Any) -> dict[str, Any]:  # noqa: C901 - one case a kind
     match payload:
         case kinds.RunQueued(ahead):
             return {"ahead": ahead}
@@ -103,5 +103,7 @@ def _data(payload: Any) -> dict[str, Any]:
             return {"text": reply.text, "steps": reply.steps, "tokens": tokens}
         case kinds.RunFailed():
             return {"code": payload.code, "retryable": payload.retryable, "message": payload.message}
+        case kinds.LogTrimmed(oldest):
+            return {"oldest": oldest}
         case _:
             return {}

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("clew_server.cli.exporting:export", "Write threads with everything to a file."),
     "import": ("clew_server.cli.importing:import_", "Take the threads of a file into a database."),
     "storage": ("clew_server.cli.storage:storage", "Look at a database."),
+    "retention": ("clew_server.cli.retention:retention", "Delete threads that are old, and trim long ones."),
     "apps": ("clew_server.cli.apps:apps", "List the apps that a server runs."),
 }
 

@@ -65,6 +65,17 @@ def serve(
             rich_help_panel=_MORE,
         ),
     ] = None,
+    retention_days: Annotated[
+        float | None,
+        typer.Option(
+            help="Delete completed and failed threads that nothing was written to for so many days.",
+            rich_help_panel=_MORE,
+        ),
+    ] = None,
+    retention_keep_last: Annotated[
+        int | None,
+        typer.Option(help="Keep so many checkpoints of a thread, and all its messages.", rich_help_panel=_MORE),
+    ] = None,
     log_format: Annotated[str | None, typer.Option(help="auto, json or console.", rich_help_panel=_MORE)] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.", rich_help_panel=_MORE)] = None,
     config: Annotated[
@@ -74,7 +85,7 @@ def serve(
     """Serve agents and workflows over gRPC, until SIGTERM or Ctrl-C. A second one stops at once.
 
     Every option is also a setting: in the environment (CLEW_PORT=…), or in clew.toml (port = …). Flags go before the environment before the file.
-    Settings without an option: state_limit, heartbeat, stall, ping_interval. docs/cli.md has all of them.
+    Settings without an option: state_limit, heartbeat, stall, ping_interval, retention (a table). docs/cli.md has all of them.
 
     For example:
 
@@ -98,6 +109,8 @@ def serve(
         "busy_timeout": busy_timeout,
         "grace": grace,
         "snapshot_key": snapshot_key or None,
+        "retention_days": retention_days,
+        "retention_keep_last": retention_keep_last,
         "log_format": log_format,
         "log_level": log_level,
     }

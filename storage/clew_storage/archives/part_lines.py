@@ -44,6 +44,8 @@ def part_of_line(line: bytes, key: ThreadKey) -> Part:
             return _get_thread(fields.fields("thread"))
         if "checkpoint" in fields:
             return _get_checkpoint(fields)
+        if "message" in fields:
+            return _get_message(fields.mapping("message"))
         if "approval" in fields:
             return _get_approval(fields.fields("approval"), key)
         return _get_request(fields.fields("request"))
@@ -79,6 +81,7 @@ def _put_thread(part: ThreadPart) -> dict[str, Any]:
         "updated_at_ms": record.updated_at_ms,
         "line": part.line,
         "cancel": part.cancel,
+        "oldest": part.oldest,
     }
     return {"thread": values}
 
@@ -102,7 +105,7 @@ def _get_thread(fields: Fields) -> ThreadPart:
         updated_at_ms=fields.number("updated_at_ms"),
     )
     cancel = None if fields.is_null("cancel") else _pair(fields.rows("cancel"))
-    return ThreadPart(record, tuple(map(_pair, fields.rows("line"))), cancel)
+    return ThreadPart(record, tuple(map(_pair, fields.rows("line"))), cancel, fields.number("oldest"))
 
 
 def _pair(value: Any) -> tuple[int, int]:
@@ -259,6 +262,7 @@ def _get_request(row: Fields) -> RequestRecord:
 
 _PUT: dict[type, Any] = {
     ThreadPart: _put_thread,
+    MessageRecord: lambda message: {"message": _put_message(message)},
     CheckpointPart: _put_checkpoint,
     ApprovalRecord: _put_approval,
     RequestRecord: _put_request,

@@ -40,6 +40,8 @@ pytest.register_assert_rewrite(
             "machine",
             "message_promises",
             "request_promises",
+            "retention_promises",
+            "retention_rules",
             "server_promises",
             "sights",
             "state_promises",
@@ -63,6 +65,7 @@ from clew_storage.conformance.log_promises import LogPromises  # noqa: E402
 from clew_storage.conformance.machine import hold_to_model  # noqa: E402
 from clew_storage.conformance.message_promises import MessagePromises  # noqa: E402
 from clew_storage.conformance.request_promises import RequestPromises  # noqa: E402
+from clew_storage.conformance.retention_promises import IdlePromises, TrimPromises  # noqa: E402
 from clew_storage.conformance.server_promises import GlancePromises, ServerPromises  # noqa: E402
 from clew_storage.conformance.state_promises import StatePromises  # noqa: E402
 
@@ -80,6 +83,8 @@ class BackendPromises(
     CopyPromises,
     DeletePromises,
     RequestPromises,
+    IdlePromises,
+    TrimPromises,
     CachePromises,
     OpeningPromises,
     GlancePromises,

@@ -42,10 +42,12 @@ from clew_storage.records import (
     Grant,
     InfoChange,
     Kind,
+    MessageRecord,
     RequestRecord,
     StateChange,
     Status,
     ThreadKey,
+    Trim,
 )
 from clew_storage.thread_parts import CheckpointPart, Part, ThreadPart
 
@@ -137,6 +139,23 @@ class ArchivePromises(Promises):
         before = await sights(backend, KEY)
         await moved(backend)
         assert await sights(backend, KEY) == before
+
+    async def test_a_trimmed_thread_is_moved_with_the_messages_of_what_is_gone(self, backend: Backend) -> None:
+        await backend.leases.release(await a_rich_thread(backend))
+        assert await backend.retention.trim_thread(Trim(KEY, UID, 13, 12))
+        before = await sights(backend, KEY)
+        parts = await exported(backend)
+        assert [(part.id, part.version) for part in parts if isinstance(part, MessageRecord)] == [
+            (f"m{version}.0", version) for version in range(1, 6)
+        ]
+        await moved(backend)
+        assert await sights(backend, KEY) == before
+        assert await exported(backend) == parts
+        grant = await a_grant(backend)
+        await grow(backend, grant, range(14, 16))
+        await fork(backend, grant, 16, 12)
+        await backend.threads.append(a_write(grant, 17, erased=("m2.0",)))
+        assert [message.id for message in await backend.messages.list_messages(KEY)] == ["m1.0", "m3.0", "m4.0", "m5.0"]
 
     async def test_an_imported_thread_goes_on(self, backend: Backend) -> None:
         await a_rich_thread(backend)

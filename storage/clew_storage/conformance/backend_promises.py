@@ -13,7 +13,7 @@ from clew_storage.conformance.examples import KEY, NOW, UID, a_line, a_thread, a
 from clew_storage.conformance.state_promises import grown
 from clew_storage.errors import LeaseLost, StorageInUse, StorageUnavailable
 from clew_storage.port import Backend
-from clew_storage.records import CachedValue, CacheKey, Grant, InfoChange, ThreadFilter
+from clew_storage.records import CachedValue, CacheKey, Grant, IdleFilter, InfoChange, ThreadFilter, Trim
 from clew_storage.thread_parts import ThreadPart
 
 VALUE = CacheKey("acme", "n", "k")
@@ -38,6 +38,10 @@ CALLS: dict[str, Callable[[Backend], Awaitable[object]]] = {
     "delete_thread": lambda backend: backend.threads.delete_thread(KEY, request=None, now_ms=NOW),
     "find_request": lambda backend: backend.threads.find_request(KEY, b"\x00" * 16),
     "forget_requests": lambda backend: backend.threads.forget_requests(before_ms=NOW),
+    "list_idle": lambda backend: backend.retention.list_idle(IdleFilter(), after=None, limit=1),
+    "delete_idle": lambda backend: backend.retention.delete_idle([a_thread()], now_ms=NOW),
+    "trim_thread": lambda backend: backend.retention.trim_thread(Trim(KEY, UID, 2, 1)),
+    "forget_leases": lambda backend: backend.retention.forget_leases(after=None, limit=1),
     "list_messages": lambda backend: backend.messages.list_messages(KEY),
     "get_message": lambda backend: backend.messages.get_message(KEY, "m1.0"),
     "get_approval": lambda backend: backend.approvals.get_approval("acme", "a"),

@@ -19,6 +19,7 @@ from clew_storage.conformance.categories import MakeBackend
 from clew_storage.conformance.draws import draw_write, often, requests, texts
 from clew_storage.conformance.examples import NOW, a_request, a_thread
 from clew_storage.conformance.model import Model, Thread, ranges, spelled
+from clew_storage.conformance.retention_rules import RetentionRules
 from clew_storage.errors import LeaseBusy, StorageError, ThreadMissing
 from clew_storage.records import (
     CheckpointRecord,
@@ -37,7 +38,7 @@ KEYS = [ThreadKey("acme", "a"), ThreadKey("acme", "b"), ThreadKey("acme", "c"), 
 keys = st.sampled_from(KEYS)
 
 
-class StorageMachine(CacheRules):
+class StorageMachine(CacheRules, RetentionRules):
     """One backend and one model; `make_database` and `reopens` are given by `hold_to_model`."""
 
     make_database: Callable[[], MakeBackend]
@@ -256,10 +257,13 @@ class StorageMachine(CacheRules):
         assert (head.thread.uid, head.thread.info, head.thread.head_status) == (thread.uid, thread.info, thread.status)
         assert (head.thread.created_at_ms, head.thread.updated_at_ms) == (thread.created_at_ms, thread.updated_at_ms)
         assert (head.checkpoint, head.line) == (version and version.checkpoint, ranges(line))
+        assert head.oldest_version == thread.oldest
         assert list(head.pending) == thread.pending()
         assert head.cancel_requested == (thread.cancel is not None)
         history = await threads.list_checkpoints(key, before_version=None, limit=1000)
-        assert list(history) == [thread.versions[number].checkpoint for number in reversed(line)]
+        assert list(history) == [
+            thread.versions[number].checkpoint for number in reversed(line) if number >= thread.oldest
+        ]
         log = await threads.read_log(key, thread.uid, after_version=0, limit=1000, max_bytes=1 << 20)
         assert [(entry.checkpoint, entry.messages) for entry in log] == [
             (one.checkpoint, one.messages) for _, one in sorted(thread.versions.items())
@@ -279,6 +283,7 @@ class StorageMachine(CacheRules):
         for message in messages:
             assert await self.backend.messages.get_message(key, message.id) == message
         known = {row.id for one in thread.versions.values() for row in one.messages}
+        known |= {row.id for row in thread.below.values()}
         asked_for = [*sorted(known), *self.erased]
         assert await self.backend.messages.known_ids(key, asked_for) == known
         asked = await self.backend.approvals.list_approvals(key.tenant, key=key, limit=1000)

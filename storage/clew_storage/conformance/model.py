@@ -30,6 +30,7 @@ from clew_storage.records import (
     ThreadInfo,
     ThreadKey,
     ThreadRecord,
+    Trim,
     Write,
 )
 
@@ -57,6 +58,9 @@ class Thread:
     versions: dict[int, Version] = field(default_factory=dict)
     approvals: dict[str, ApprovalRecord] = field(default_factory=dict)
     cancel: tuple[int, int] | None = None
+    oldest: int = 0
+    below: dict[int, MessageRecord] = field(default_factory=dict)
+    """The transcript that the oldest version goes on from, once the log was trimmed."""
 
     @property
     def status(self) -> Status | None:
@@ -150,7 +154,9 @@ class Model:
         if target.key in self.threads:
             return ThreadExists("")
         made = Thread(target.uid, target.info, target.created_at_ms, target.updated_at_ms, head=write.fork_of)
-        made.versions = {version: origin.versions[version] for version in origin.versions[write.fork_of].line}
+        line = origin.versions[write.fork_of].line
+        made.versions = {version: origin.versions[version] for version in line if version in origin.versions}
+        made.oldest, made.below = origin.oldest, dict(origin.below)
         self.threads[target.key] = made
         self._put(made, write, write.fork_of)
         return None
@@ -198,6 +204,39 @@ class Model:
         self._record(key, request)
         return True
 
+    def is_idle(self, key: ThreadKey) -> bool:
+        """Whether there is a thread with a checkpoint that nobody holds."""
+        return key not in self.held and key in self.threads and self.threads[key].head > 0
+
+    def trim(self, trim: Trim) -> bool:
+        """Let the log begin there, where it may."""
+        thread = self.threads.get(trim.key)
+        if thread is None or not self.is_idle(trim.key) or (thread.uid, thread.head) != (trim.uid, trim.head_version):
+            return False
+        line, oldest = thread.versions[thread.head].line, trim.oldest_version
+        if oldest not in line or oldest <= thread.oldest:
+            return False
+        first = thread.versions[oldest]
+        thread.below = {at: row for at, row in first.transcript.items() if row.version != oldest}
+        thread.oldest = oldest
+        gone_before = range(1, oldest)
+        thread.versions = {
+            number: replace(version, line=[*gone_before, *(at for at in version.line if at >= oldest)])
+            for number, version in thread.versions.items()
+            if number in line and number >= oldest
+        }
+        thread.approvals = {
+            asked.id: asked
+            for asked in thread.approvals.values()
+            if asked.state is ApprovalState.PENDING
+            or asked.version in thread.versions
+            or (asked.version in line and asked.run_version == first.checkpoint.run_version)
+        }
+        for told in trim.redactions:
+            if version := thread.versions.get(told.version):
+                thread.versions[told.version] = replace(version, checkpoint=replace(version.checkpoint, body=told.body))
+        return True
+
     def forget(self, before: int) -> int:
         """Drop old requests."""
         old = [place for place, request in self.requests.items() if request.created_at_ms < before]
@@ -225,13 +264,19 @@ class Model:
 def _erase(thread: Thread, ids: set[str]) -> None:
     """Take the messages out of every version, and what they had replaced; then tell every transcript anew."""
     rows = [(number, row.position) for number, at in thread.versions.items() for row in at.messages if row.id in ids]
-    if not rows:
+    if not rows and not any(row.id in ids for row in thread.below.values()):
         return
     gone = {(older, position) for number, position in rows for older in thread.versions[number].line}
+    thread.below = {
+        position: row
+        for position, row in thread.below.items()
+        if row.id not in ids and (row.version, position) not in gone
+    }
     for number, at in sorted(thread.versions.items()):
         kept = tuple(row for row in at.messages if (number, row.position) not in gone)
-        before = thread.versions[at.line[-2]].transcript if len(at.line) > 1 else {}
-        transcript = {**before, **{row.position: row for row in kept}}
+        before = thread.versions.get(at.line[-2]) if len(at.line) > 1 else None
+        transcript_before = before.transcript if before else thread.below
+        transcript = {**transcript_before, **{row.position: row for row in kept}}
         thread.versions[number] = replace(at, messages=kept, transcript=transcript)
 
 

@@ -33,9 +33,10 @@ async def sights(backend: Backend, key: ThreadKey) -> dict[str, Any]:
 
 
 async def _messages(backend: Backend, key: ThreadKey, log: Sequence[LogEntry]) -> Any:
-    ids = sorted({message.id for entry in log for message in entry.messages})
+    listed = await backend.messages.list_messages(key)
+    ids = sorted({message.id for entry in log for message in entry.messages} | {message.id for message in listed})
     by_id = [await backend.messages.get_message(key, message_id) for message_id in ids]
-    return await backend.messages.list_messages(key), by_id, await backend.messages.known_ids(key, [*ids, "unknown"])
+    return listed, by_id, await backend.messages.known_ids(key, [*ids, "unknown"])
 
 
 async def _version(backend: Backend, key: ThreadKey, version: int) -> Any:

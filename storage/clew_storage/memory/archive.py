@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from clew_storage.errors import ThreadExists, ThreadMissing
 from clew_storage.memory.tables import StoredThread, Tables
-from clew_storage.records import ApprovalRecord, RequestRecord, ThreadKey
+from clew_storage.records import ApprovalRecord, MessageRecord, RequestRecord, ThreadKey
 from clew_storage.thread_parts import CheckpointPart, Part, ThreadPart
 
 
@@ -32,19 +33,23 @@ class MemoryArchive:
         """See the port."""
         tables = self._tables()
         thread: StoredThread | None = None
-        requests = []
+        requests, trimmed = [], []
         for part in parts:
             if isinstance(part, ThreadPart):
                 if part.record.key in tables.threads:
                     raise ThreadExists(f"there is a thread {part.record.key.thread_id} already")
-                thread = StoredThread(part.record, line=part.line, cancel=part.cancel)
+                thread = StoredThread(part.record, line=part.line, cancel=part.cancel, oldest=part.oldest)
                 continue
             assert thread is not None
             if isinstance(part, RequestRecord):
                 requests.append(part)
+            elif isinstance(part, MessageRecord):
+                trimmed.append(part)
             else:
                 _put(thread, part)
         assert thread is not None
+        for version, messages in groupby(trimmed, key=lambda message: message.version):
+            thread.put_messages(version, tuple(messages))
         key = thread.record.key
         tables.add(thread)
         for asked in thread.approvals.values():
@@ -59,8 +64,10 @@ def _parts(tables: Tables, key: ThreadKey) -> list[Part]:
     if thread is None:
         raise ThreadMissing(f"there is no thread {key.thread_id}")
     requests = [request for (owner, _), request in tables.requests.items() if owner == key]
+    trimmed = [message for at, messages in thread.messages.items() if at < thread.oldest for message in messages]
     return [
-        ThreadPart(replace(thread.record, epoch=0), thread.line, thread.cancel),
+        ThreadPart(replace(thread.record, epoch=0), thread.line, thread.cancel, thread.oldest),
+        *sorted(trimmed, key=lambda message: (message.version, message.position)),
         *(
             CheckpointPart(checkpoint, thread.messages.get(version, ()), thread.changes.get(version))
             for version, checkpoint in thread.checkpoints.items()

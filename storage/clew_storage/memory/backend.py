@@ -8,6 +8,7 @@ from clew_storage.memory.approvals import MemoryApprovals
 from clew_storage.memory.archive import MemoryArchive
 from clew_storage.memory.cache import MemoryCache
 from clew_storage.memory.messages import MemoryMessages
+from clew_storage.memory.retention import MemoryRetention
 from clew_storage.memory.sizes import MemorySizes
 from clew_storage.memory.tables import Tables
 from clew_storage.memory.threads import MemoryThreads
@@ -23,6 +24,7 @@ class MemoryBackend:
         self._tables: Tables | None = None
         self._leases = LocalLeases()
         self._threads = MemoryThreads(self._opened, self._leases)
+        self._retention = MemoryRetention(self._opened, self._leases)
         self._messages = MemoryMessages(self._opened)
         self._approvals = MemoryApprovals(self._opened)
         self._cache = MemoryCache(self._opened)
@@ -43,6 +45,11 @@ class MemoryBackend:
     def threads(self) -> MemoryThreads:
         """See the port."""
         return self._threads
+
+    @property
+    def retention(self) -> MemoryRetention:
+        """See the port."""
+        return self._retention
 
     @property
     def messages(self) -> MemoryMessages:

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
-from clew_storage.lines import Line, contains, line_of, truncate
+from clew_storage.lines import Line, contains, line_of, trimmed, truncate
 from clew_storage.records import (
     ApprovalRecord,
     ApprovalState,
@@ -35,11 +35,15 @@ class StoredThread:
     changes: dict[int, Delta] = field(default_factory=dict)
     approvals: dict[str, ApprovalRecord] = field(default_factory=dict)
     cancel: tuple[int, int] | None = None
+    oldest: int = 0
     head_state: tuple[int, dict[str, bytes]] = (0, {})
 
     def line_to(self, version: int) -> Line:
         """The line that ends at a stored version, on the head's line or off it."""
-        return truncate(self.line, version) if contains(self.line, version) else line_of(version, self.forks)
+        if contains(self.line, version):
+            return truncate(self.line, version)
+        line = line_of(version, self.forks)
+        return trimmed(line, self.oldest) if self.oldest else line
 
     def put_checkpoint(self, checkpoint: CheckpointRecord, messages: tuple[MessageRecord, ...]) -> None:
         """Add a row of the log, in version order."""
@@ -47,6 +51,10 @@ class StoredThread:
         self.checkpoints[version] = checkpoint
         if checkpoint.parent_version != version - 1:
             self.forks.append((version, checkpoint.parent_version))
+        self.put_messages(version, messages)
+
+    def put_messages(self, version: int, messages: tuple[MessageRecord, ...]) -> None:
+        """Add what a version said."""
         if messages:
             self.messages[version] = messages
         for message in messages:
@@ -66,6 +74,10 @@ class StoredThread:
                 for older in self.at_position[row.position]
                 if older.version < row.version and contains(line, older.version)
             }
+        self.drop_messages(gone)
+
+    def drop_messages(self, gone: Collection[tuple[int, int]]) -> None:
+        """Drop the rows of these versions and positions."""
         for version in {version for version, _ in gone}:
             self.messages[version] = tuple(row for row in self.messages[version] if (version, row.position) not in gone)
         for position in {position for _, position in gone}:
@@ -134,6 +146,14 @@ class Tables:
         if tombstone := self.tombstones.pop(key, None):
             thread.record = replace(thread.record, epoch=max(thread.record.epoch, tombstone.epoch))
         self.threads[key] = thread
+
+    def bury(self, thread: StoredThread, tombstone: Tombstone) -> None:
+        """Leave a tombstone of a thread, and its requests."""
+        key = thread.record.key
+        del self.threads[key]
+        for approval_id in thread.approvals:
+            del self.approval_threads[key.tenant, approval_id]
+        self.tombstones[key] = tombstone
 
     def recorded(self, key: ThreadKey, request: RequestRecord | None) -> bool:
         """Whether the request was committed before."""

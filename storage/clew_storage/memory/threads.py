@@ -48,7 +48,14 @@ class MemoryThreads:
             return None
         checkpoint = thread.checkpoints.get(thread.record.head_version)
         asked = checkpoint is not None and thread.cancel == (checkpoint.run_version, checkpoint.attempt)
-        return Head(thread.record, checkpoint, thread.line, thread.pending(), cancel_requested=asked)
+        return Head(
+            thread.record,
+            checkpoint,
+            thread.line,
+            thread.pending(),
+            cancel_requested=asked,
+            oldest_version=thread.oldest,
+        )
 
     async def glance(self, keys: Sequence[ThreadKey]) -> Mapping[ThreadKey, Glance]:
         """See the port."""
@@ -87,7 +94,7 @@ class MemoryThreads:
         on_line = (
             version
             for first, last in reversed(line)
-            for version in range(last, first - 1, -1)
+            for version in range(last, max(first, thread.oldest) - 1, -1)
             if before_version is None or version < before_version
         )
         return [thread.checkpoints[version] for version in islice(on_line, limit)]
@@ -197,11 +204,8 @@ class MemoryThreads:
             return False
         if expected_version is not None and expected_version != thread.record.head_version:
             raise VersionConflict(expected_version, thread.record.head_version)
-        del tables.threads[key]
-        for approval_id in thread.approvals:
-            del tables.approval_threads[key.tenant, approval_id]
+        tables.bury(thread, Tombstone(self._leases.next_epoch(), now_ms))
         tables.record(key, request)
-        tables.tombstones[key] = Tombstone(self._leases.next_epoch(), now_ms)
         self._leases.revoke(key)
         return True
 
@@ -226,7 +230,10 @@ class MemoryThreads:
 
 def _copy_line(origin: StoredThread, version: int, record: ThreadRecord) -> StoredThread:
     line = origin.line_to(version)
-    made = StoredThread(record, line=line)
+    made = StoredThread(record, line=line, oldest=origin.oldest)
+    for at, messages in origin.messages.items():
+        if at < origin.oldest:
+            made.put_messages(at, messages)
     for at, checkpoint in origin.checkpoints.items():
         if contains(line, at):
             made.put_checkpoint(checkpoint, origin.messages.get(at, ()))

@@ -12,6 +12,7 @@ from clew_storage.postgres.connections import Pool
 from clew_storage.postgres.inbox import PostgresApprovals
 from clew_storage.postgres.leases import PostgresLeases
 from clew_storage.postgres.messages import PostgresMessages
+from clew_storage.postgres.retention import PostgresRetention
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.sessions import Session
 from clew_storage.postgres.settings import PostgresSettings, settings_of_url, without_password
@@ -38,6 +39,7 @@ class PostgresBackend:
         self._session: Session | None = None
         self._leases = PostgresLeases()
         self._threads = PostgresThreads(self._opened, self._leases)
+        self._retention = PostgresRetention(self._opened)
         self._messages = PostgresMessages(self._opened)
         self._approvals = PostgresApprovals(self._opened)
         self._cache = PostgresCache(self._opened)
@@ -63,6 +65,11 @@ class PostgresBackend:
     def threads(self) -> PostgresThreads:
         """See the port."""
         return self._threads
+
+    @property
+    def retention(self) -> PostgresRetention:
+        """See the port."""
+        return self._retention
 
     @property
     def messages(self) -> PostgresMessages:

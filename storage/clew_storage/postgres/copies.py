@@ -15,12 +15,13 @@ from clew_storage.postgres.write_columns import columns, parameters
 from clew_storage.records import ThreadKey, ThreadRecord, Write, Written
 
 _ARGUMENTS = 15
-# One statement, so that there is a whole copy or none. The checkpoint that it ends with comes when the line is there.
+# One statement, so that there is a whole copy or none. The checkpoint that it ends with comes when the line is there; $1, $2: the
+# source; $6, $7, $8: the target and its uid.
 _COPY = f"""
 WITH copied AS MATERIALIZED (
     SELECT clew.copy_line_1({", ".join(f"${number}" for number in range(1, _ARGUMENTS + 1))}) AS refusal
 )
-SELECT c.refusal, a.* FROM copied c
+SELECT c.refusal, a.*, clew.copy_oldest_1($1, $2, $6, $7, $8) FROM copied c
 LEFT JOIN LATERAL clew.append_1(CASE WHEN c.refusal = 0 THEN false END, NULL, {parameters(after=_ARGUMENTS)}) a ON true
 """
 
@@ -52,7 +53,7 @@ async def copy_thread(
         *columns([[prepared]]),
     )
     assert row is not None
-    refusal, *appended = row
+    refusal, *appended, _ = row
     if refusal == 1:
         raise recorded()
     if refusal == 7:
@@ -78,4 +79,4 @@ async def _read_source(
     if not line:
         return (), Pieces()
     on_head_line = contains(origin.line, version)
-    return line, await read_pieces(connection, schema, source, line, on_head_line=on_head_line)
+    return line, await read_pieces(connection, schema, source, line, on_head_line=on_head_line, oldest=origin.oldest)

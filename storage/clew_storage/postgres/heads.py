@@ -8,7 +8,7 @@ import asyncpg
 
 from clew_storage.codes import IN_PROGRESS
 from clew_storage.errors import ThreadMissing
-from clew_storage.lines import Line, contains, line_of, truncate
+from clew_storage.lines import Line, contains, line_of, trimmed, truncate
 from clew_storage.postgres.rows import (
     APPROVAL,
     CHECKPOINT,
@@ -108,6 +108,7 @@ async def get_head(connection: Connection, schema: Schema, key: ThreadKey) -> He
         thread.line,
         tuple(approval_record(row[_APPROVAL_AT:]) for row in rows if row[_APPROVAL_AT] is not None),
         cancel_requested=thread.cancel is not None and thread.cancel == thread.attempt,
+        oldest_version=thread.oldest,
     )
 
 
@@ -137,12 +138,13 @@ async def get_checkpoint(
 async def line_to(connection: Connection, schema: Schema, thread: StoredThread, version: int) -> Line | None:
     """The line that ends at a stored version, on the head's line or off it; None where it is not stored."""
     if contains(thread.line, version):
-        return truncate(thread.line, version)
+        return truncate(thread.line, version) if version >= thread.oldest else None
     key = thread.record.key
     if await get_checkpoint(connection, schema, key, version) is None:
         return None
     forks = await connection.fetch(schema.sql(_FORKS), key.tenant, key.thread_id, version)
-    return line_of(version, [(fork, parent) for fork, parent in forks])
+    line = line_of(version, [(fork, parent) for fork, parent in forks])
+    return trimmed(line, thread.oldest) if thread.oldest else line
 
 
 async def list_checkpoints(
@@ -250,7 +252,11 @@ async def get_state(connection: Connection, schema: Schema, key: ThreadKey, vers
     if line is None:
         return None
     on_head_line = version is None or contains(thread.line, version)
-    return (await read_pieces(connection, schema, key, line, on_head_line=on_head_line)).state()
+    pieces = await read_pieces(connection, schema, key, line, on_head_line=on_head_line, oldest=thread.oldest)
+    if version is not None and not pieces.parts and await get_checkpoint(connection, schema, key, version) is None:
+        # Its log was trimmed in this moment.
+        return None
+    return pieces.state()
 
 
 async def request_cancel(

@@ -53,6 +53,38 @@ ORDER BY w.i
 """
 
 
+_FORGET = """
+WITH part AS (
+    SELECT l.tenant, l.thread_id FROM clew.leases l WHERE (l.tenant, l.thread_id) > ($1, $2)
+    ORDER BY l.tenant, l.thread_id LIMIT $3
+), idle AS (
+    SELECT l.tenant, l.thread_id FROM part JOIN clew.leases l USING (tenant, thread_id)
+    WHERE (l.server IS NULL OR l.expires_at <= clock_timestamp())
+        AND NOT EXISTS (SELECT FROM clew.tickets w WHERE w.tenant = l.tenant AND w.thread_id = l.thread_id)
+        AND NOT EXISTS (
+            SELECT FROM clew.threads t WHERE t.tenant = l.tenant AND t.thread_id = l.thread_id AND t.uid IS NOT NULL
+        )
+    FOR UPDATE OF l SKIP LOCKED
+), gone AS (
+    DELETE FROM clew.leases l USING idle WHERE l.tenant = idle.tenant AND l.thread_id = idle.thread_id RETURNING 1
+)
+SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM part), p.tenant, p.thread_id FROM part p
+ORDER BY p.tenant DESC, p.thread_id DESC LIMIT 1
+"""
+
+
+async def forget_idle(
+    connection: Connection, schema: Schema, after: ThreadKey | None, limit: int
+) -> tuple[int, ThreadKey | None]:
+    """See the port. A grant needs no row that was there before: its epoch comes from a sequence."""
+    start = ("", "") if after is None else (after.tenant, after.thread_id)
+    row = await connection.fetchrow(schema.sql(_FORGET), *start, limit)
+    if row is None:
+        return 0, None
+    went, seen, *last = row
+    return went, ThreadKey(*last) if seen == limit else None
+
+
 class LeaseRows:
     """`server` is the name of this storage among those on the database, `term_s` how long a lease lasts."""
 

@@ -61,10 +61,10 @@ async def read_and_prepare(connection: Connection, schema: Schema, write: Write)
         if not line:
             return Prepared(write, fork_missing=True), None
         on_head_line = contains(thread.line, write.fork_of)
-        base = await read_pieces(connection, schema, write.key, line, on_head_line=on_head_line)
+        base = await read_pieces(connection, schema, write.key, line, on_head_line=on_head_line, oldest=thread.oldest)
         prepared, pieces = fork(write, line, base)
     elif write.state is not None:
-        base = await read_pieces(connection, schema, write.key, thread.line, on_head_line=True)
+        base = await read_pieces(connection, schema, write.key, thread.line, on_head_line=True, oldest=thread.oldest)
         prepared, pieces = _with_state(write, base)
     prepared = replace(prepared, erased=erased)
     if thread.record.head_version != write.expected_version:

@@ -25,7 +25,8 @@ THREAD = (
     "t.tenant, t.thread_id, t.uid, t.epoch, t.head, t.status, t.created_at_ms, t.updated_at_ms, t.revision, t.app, "
     "t.user_id, t.name, t.metadata"
 )
-THREAD_PLACE = "t.line_start, t.line, t.run_version, t.attempt, t.cancel_run, t.cancel_attempt"
+OLDEST = "CASE WHEN t.oldest_of = t.uid THEN t.oldest ELSE 0 END"
+THREAD_PLACE = f"t.line_start, t.line, t.run_version, t.attempt, t.cancel_run, t.cancel_attempt, {OLDEST}"
 CHECKPOINT = "c.version, c.parent, c.run_version, c.attempt, c.status, c.source, c.step, c.next_position, c.created_at_ms, c.body"
 # Where the messages of a checkpoint stand.
 POSITIONS = "CASE WHEN c.position IS NULL THEN c.positions ELSE ARRAY[c.position] END"
@@ -37,7 +38,7 @@ APPROVAL = (
 REQUEST = "r.request_hash, r.body_digest, r.verb, coalesce(r.uid, t.uid), r.version, r.created_at_ms, r.reply"
 
 # How many columns each of them has, for rows that join several.
-THREAD_WIDTH, PLACE_WIDTH, CHECKPOINT_WIDTH = 13, 6, 10
+THREAD_WIDTH, PLACE_WIDTH, CHECKPOINT_WIDTH = 13, 7, 10
 
 # The driver's classes are generic for the type checker alone.
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
@@ -46,12 +47,16 @@ Row = Sequence[Any]
 
 @dataclass(frozen=True, slots=True)
 class StoredThread:
-    """A thread's row. `attempt` and `cancel` are the (run, attempt) of the head and of the one to be cancelled."""
+    """A thread's row. `attempt` and `cancel` are the (run, attempt) of the head and of the one to be cancelled.
+
+    `oldest` is where its log begins once it was trimmed, or 0.
+    """
 
     record: ThreadRecord
     line: Line
     attempt: tuple[int, int] | None
     cancel: tuple[int, int] | None
+    oldest: int
 
 
 def put_text(text: str) -> bytes:
@@ -85,13 +90,15 @@ def thread_record(row: Row) -> ThreadRecord:
 def stored_thread(row: Row) -> StoredThread:
     """From THREAD and THREAD_PLACE."""
     record = thread_record(row[:THREAD_WIDTH])
-    line_start, line, run_version, attempt, cancel_run, cancel_attempt = row[THREAD_WIDTH : THREAD_WIDTH + PLACE_WIDTH]
+    place = row[THREAD_WIDTH : THREAD_WIDTH + PLACE_WIDTH]
+    line_start, line, run_version, attempt, cancel_run, cancel_attempt, oldest = place
     earlier = () if line is None else decode_line(line)
     return StoredThread(
         record=record,
         line=(*earlier, (line_start, record.head_version)) if line_start else (),
         attempt=None if run_version is None else (run_version, attempt),
         cancel=None if cancel_run is None else (cancel_run, cancel_attempt),
+        oldest=oldest,
     )
 
 

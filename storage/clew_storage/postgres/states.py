@@ -82,7 +82,7 @@ class Pieces:
         if not kept:
             delta = Delta(values=dict(apply_delta({}, delta)))
         part = Part(version, merge.level, encode_delta(delta))
-        return Pieces((*kept, part)), Fold(merged[0].version, part)
+        return Pieces((*kept, part)), Fold(merged[0].version if kept else 0, part)
 
 
 def forked(version: int, base: State, delta: Delta | None) -> tuple[Pieces, Fold]:
@@ -93,14 +93,21 @@ def forked(version: int, base: State, delta: Delta | None) -> tuple[Pieces, Fold
 
 
 async def read_pieces(
-    connection: Connection, schema: Schema, key: ThreadKey, line: Line, *, on_head_line: bool
+    connection: Connection, schema: Schema, key: ThreadKey, line: Line, *, on_head_line: bool, oldest: int
 ) -> Pieces:
-    """The pieces of the state at the end of a line; folds help where it is the head's line or its beginning."""
+    """The pieces of the state at the end of a line; folds help where it is the head's line or its beginning.
+
+    `oldest` is where the log begins once it was trimmed. A server that remembers the pieces from before may since have
+    written a fold that goes on from ones that are gone: then the first is no full copy, and the changes alone are read.
+    """
     if not line:
         return Pieces()
-    query = _FOLDED_ROWS if on_head_line else _ROWS
-    rows = await connection.fetch(schema.sql(query), key.tenant, key.thread_id, line[-1][1])
+    arguments = key.tenant, key.thread_id, line[-1][1]
+    rows = await connection.fetch(schema.sql(_FOLDED_ROWS if on_head_line else _ROWS), *arguments)
     parts = sorted((Part(*row) for row in rows), key=lambda part: part.version)
+    if oldest and parts and parts[0].level not in {0, FULL}:
+        rows = await connection.fetch(schema.sql(_ROWS), *arguments)
+        parts = sorted((Part(*row) for row in rows), key=lambda part: part.version)
     return Pieces(tuple(part for part in parts if part.level or contains(line, part.version)))
 
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 
 from clew_storage.errors import ThreadMissing
 from clew_storage.postgres.heads import find_thread, read_log
-from clew_storage.postgres.rows import APPROVAL, REQUEST, Connection, StoredThread, approval_record, request_record
+from clew_storage.postgres.rows import (
+    APPROVAL,
+    MESSAGE,
+    REQUEST,
+    Connection,
+    Row,
+    StoredThread,
+    approval_record,
+    message_record,
+    request_record,
+)
 from clew_storage.postgres.schemas import Schema
 from clew_storage.records import ThreadKey
 from clew_storage.state_changes import decode_delta
@@ -24,6 +34,11 @@ WITH RECURSIVE found AS (
     FROM found f WHERE f.tenant IS NOT NULL AND f.n < $2
 )
 SELECT f.tenant FROM found f WHERE f.tenant IS NOT NULL ORDER BY f.tenant
+"""
+# Messages whose checkpoints are gone.
+_TRIMMED = f"""
+SELECT {MESSAGE} FROM clew.messages m
+WHERE m.tenant = $1 AND m.thread_id = $2 AND m.version < $3::bigint ORDER BY m.version, m.position
 """
 _CHANGES = """
 SELECT s.version, s.change FROM clew.state_changes s
@@ -48,13 +63,24 @@ async def pages_of(connection: Connection, schema: Schema, key: ThreadKey) -> As
     thread = await find_thread(connection, schema, key)
     if thread is None:
         raise ThreadMissing(f"there is no thread {key.thread_id}")
-    yield [ThreadPart(replace(thread.record, epoch=0), thread.line, thread.cancel)]
+    yield [ThreadPart(replace(thread.record, epoch=0), thread.line, thread.cancel, thread.oldest)]
+    if thread.oldest:
+        async for page in _pages(connection, schema, _TRIMMED, message_record, key, thread.oldest):
+            yield page
     async for page in _checkpoints(connection, schema, thread):
         yield page
-    for query, record in ((_APPROVALS, approval_record), (_REQUESTS, request_record)):
-        cursor = await connection.cursor(schema.sql(query), key.tenant, key.thread_id)
-        while rows := await cursor.fetch(_PAGE_ROWS):
-            yield [record(tuple(row)) for row in rows]
+    reads: list[tuple[str, Callable[[Row], Part]]] = [(_APPROVALS, approval_record), (_REQUESTS, request_record)]
+    for query, record in reads:
+        async for page in _pages(connection, schema, query, record, key):
+            yield page
+
+
+async def _pages(
+    connection: Connection, schema: Schema, query: str, record: Callable[[Row], Part], key: ThreadKey, *more: int
+) -> AsyncGenerator[Sequence[Part], None]:
+    cursor = await connection.cursor(schema.sql(query), key.tenant, key.thread_id, *more)
+    while rows := await cursor.fetch(_PAGE_ROWS):
+        yield [record(tuple(row)) for row in rows]
 
 
 async def _checkpoints(

@@ -15,7 +15,7 @@ from clew_storage.postgres.rows import Connection, put_text
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.states import read_pieces
 from clew_storage.postgres.write_columns import checkpoint_columns, message_columns
-from clew_storage.records import ApprovalRecord, CheckpointRecord, RequestRecord
+from clew_storage.records import ApprovalRecord, CheckpointRecord, MessageRecord, RequestRecord
 from clew_storage.state_changes import Delta, encode_delta
 from clew_storage.thread_parts import CheckpointPart, Part, ThreadPart
 
@@ -41,7 +41,8 @@ VALUES ($1, $2, $4, $5, $6, nullif($7, $3), $8, $9, $10) ON CONFLICT DO NOTHING
 _THREAD = """
 UPDATE clew.threads t SET uid = $3, deleted_at_ms = NULL, head = $4, status = $5, created_at_ms = $6, updated_at_ms = $7,
     revision = $8, app = $9, user_id = $10, name = $11, metadata = $12, line_start = $13, line = $14, cancel_run = $15,
-    cancel_attempt = $16, run_version = $17, attempt = $18
+    cancel_attempt = $16, run_version = $17, attempt = $18,
+    oldest = $19, oldest_of = $3
 WHERE t.tenant = $1 AND t.thread_id = $2
 """
 _FOLD = "INSERT INTO clew.folds (version, level, tenant, thread_id, change) VALUES ($3, $4, $1, $2, $5)"
@@ -85,7 +86,10 @@ async def _put_batch(
     written = [part for part in batch if isinstance(part, CheckpointPart)]
     rows: dict[str, list[tuple[Any, ...]]] = {
         "checkpoints": [checkpoint_columns(part.checkpoint, part.messages) for part in written],
-        "messages": [message_columns(message) for part in written for message in part.messages],
+        "messages": [
+            *(message_columns(part) for part in batch if isinstance(part, MessageRecord)),
+            *(message_columns(message) for part in written for message in part.messages),
+        ],
         "state_changes": [
             (part.checkpoint.version, encode_delta(part.change)) for part in written if part.change is not None
         ],
@@ -131,7 +135,7 @@ def _approvals(batch: Sequence[Part], asked: int) -> Iterator[tuple[Any, ...]]:
 async def _fold(connection: Connection, schema: Schema, head: ThreadPart) -> None:
     """Write the state at the head once, so that reading it does not cost the whole log."""
     key = head.record.key
-    pieces = await read_pieces(connection, schema, key, head.line, on_head_line=False)
+    pieces = await read_pieces(connection, schema, key, head.line, on_head_line=False, oldest=head.oldest)
     if pieces.parts:
         full = encode_delta(Delta(values=dict(pieces.state())))
         await connection.execute(schema.sql(_FOLD), key.tenant, key.thread_id, head.record.head_version, FULL, full)
@@ -156,4 +160,5 @@ def _thread_columns(head: ThreadPart, newest: CheckpointRecord | None) -> tuple[
         encode_line(line[:-1]) if len(line) > 1 else None,
         *(head.cancel or (None, None)),
         *((None, None) if newest is None else (newest.run_version, newest.attempt)),
+        head.oldest,
     )

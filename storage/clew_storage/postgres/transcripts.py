@@ -39,6 +39,11 @@ SELECT m.position, m.version, m.number, m.message_id FROM clew.checkpoints c
 JOIN clew.messages m ON m.tenant = $1 AND m.thread_id = $2 AND m.position = ANY ({POSITIONS}) AND m.version = c.version
 WHERE c.tenant = $1 AND c.thread_id = $2 AND c.version = $4::bigint
 """
+# What a version wrote that was trimmed: the rows themselves are all that tells. The index alone finds them.
+_NAMED_BELOW = """
+SELECT m.position, m.version, m.number, m.message_id FROM clew.messages m
+WHERE m.tenant = $1 AND m.thread_id = $2 AND m.version = $3
+"""
 _AT = f"""
 SELECT {MESSAGE} FROM clew.messages m
 WHERE m.tenant = $1 AND m.thread_id = $2 AND m.position = ANY ($3::bigint[]) ORDER BY m.position, m.version DESC
@@ -83,7 +88,7 @@ async def get_message(connection: Connection, schema: Schema, key: ThreadKey, me
     thread = await find_thread(connection, schema, key)
     if thread is None:
         return None
-    places = {position for position, _ in await rows_of(connection, schema, key, message_id)}
+    places = {position for position, _ in await rows_of(connection, schema, thread, message_id)}
     if not places:
         return None
     rows = await connection.fetch(schema.sql(_AT), key.tenant, key.thread_id, sorted(places))
@@ -100,16 +105,20 @@ async def get_message(connection: Connection, schema: Schema, key: ThreadKey, me
 
 async def known_ids(connection: Connection, schema: Schema, key: ThreadKey, ids: Sequence[str]) -> frozenset[str]:
     """See the port."""
-    if await find_thread(connection, schema, key) is None:
+    thread = await find_thread(connection, schema, key)
+    if thread is None:
         return frozenset()
-    return frozenset([each for each in ids if await rows_of(connection, schema, key, each)])
+    return frozenset([each for each in ids if await rows_of(connection, schema, thread, each)])
 
 
-async def rows_of(connection: Connection, schema: Schema, key: ThreadKey, message_id: str) -> list[tuple[int, int]]:
+async def rows_of(
+    connection: Connection, schema: Schema, thread: StoredThread, message_id: str
+) -> list[tuple[int, int]]:
     """Position and version of every row that has this id."""
-    rows = await connection.fetch(
-        schema.sql(_NAMED), key.tenant, key.thread_id, put_text(message_id), writing_version(message_id)
-    )
+    key, version = thread.record.key, writing_version(message_id)
+    rows = await connection.fetch(schema.sql(_NAMED), key.tenant, key.thread_id, put_text(message_id), version)
+    if version is not None and version < thread.oldest:
+        rows += await connection.fetch(schema.sql(_NAMED_BELOW), key.tenant, key.thread_id, version)
     return [
         (position, version)
         for position, version, number, stored in rows
@@ -124,7 +133,7 @@ async def rows_to_erase(
     key = thread.record.key
     gone: set[tuple[int, int]] = set()
     for message_id in ids:
-        for position, version in await rows_of(connection, schema, key, message_id):
+        for position, version in await rows_of(connection, schema, thread, message_id):
             line = await line_to(connection, schema, thread, version) or ()
             older = await connection.fetch(schema.sql(_VERSIONS_AT), key.tenant, key.thread_id, position, version)
             gone |= {(position, version), *((position, at) for (at,) in older if contains(line, at))}

@@ -12,6 +12,7 @@ from clew_storage.sqlite.connections import Synchronous
 from clew_storage.sqlite.database_files import check_file
 from clew_storage.sqlite.inbox import SqliteApprovals
 from clew_storage.sqlite.messages import SqliteMessages
+from clew_storage.sqlite.retention import SqliteRetention
 from clew_storage.sqlite.sessions import Session
 from clew_storage.sqlite.sizes import SqliteSizes
 from clew_storage.sqlite.threads import SqliteThreads
@@ -46,6 +47,7 @@ class SqliteBackend:
         self._session: Session | None = None
         self._leases = LocalLeases()
         self._threads = SqliteThreads(self._opened, self._leases)
+        self._retention = SqliteRetention(self._opened, self._leases)
         self._messages = SqliteMessages(self._opened)
         self._approvals = SqliteApprovals(self._opened)
         self._cache = SqliteCache(self._opened)
@@ -66,6 +68,11 @@ class SqliteBackend:
     def threads(self) -> SqliteThreads:
         """See the port."""
         return self._threads
+
+    @property
+    def retention(self) -> SqliteRetention:
+        """See the port."""
+        return self._retention
 
     @property
     def messages(self) -> SqliteMessages:

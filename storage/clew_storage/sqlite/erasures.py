@@ -37,7 +37,7 @@ def _erase_messages(connection: sqlite3.Connection, thread: StoredThread, ids: S
     """Delete every row of these messages, and what stood at its place before it on the line that led to it."""
     gone: set[int] = set()
     for message_id in ids:
-        for key, position, version in rows_of(connection, thread.number, message_id):
+        for key, position, version in rows_of(connection, thread, message_id):
             line = line_to(connection, thread, version) or ()
             older = connection.execute(
                 "SELECT id, version FROM messages WHERE thread_no = ? AND position = ? AND version < ?",

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from clew_storage.errors import ThreadMissing
-from clew_storage.lines import Line, contains, line_of, truncate
+from clew_storage.lines import Line, contains, line_of, trimmed, truncate
 from clew_storage.records import CheckpointRecord, Glance, Head, LogEntry, ThreadKey
 from clew_storage.sqlite.approvals import asked_between, pending_of
 from clew_storage.sqlite.places import bounds, number_of, place
@@ -22,7 +22,7 @@ def get_head(connection: sqlite3.Connection, key: ThreadKey) -> Head | None:
     checkpoint = find_checkpoint(connection, thread.number, thread.record.head_version)
     asked = checkpoint is not None and thread.cancel == (checkpoint.run_version, checkpoint.attempt)
     pending = pending_of(connection, thread.number)
-    return Head(thread.record, checkpoint, thread.line, pending, cancel_requested=asked)
+    return Head(thread.record, checkpoint, thread.line, pending, cancel_requested=asked, oldest_version=thread.oldest)
 
 
 def get_glance(connection: sqlite3.Connection, key: ThreadKey) -> Glance:
@@ -53,14 +53,15 @@ def find_checkpoint(connection: sqlite3.Connection, thread_no: int, version: int
 def line_to(connection: sqlite3.Connection, thread: StoredThread, version: int) -> Line | None:
     """The line that ends at a stored version, on the head's line or off it; None where it is not stored."""
     if contains(thread.line, version):
-        return truncate(thread.line, version)
+        return truncate(thread.line, version) if version >= thread.oldest else None
     if find_checkpoint(connection, thread.number, version) is None:
         return None
     forks = connection.execute(
         "SELECT id, parent FROM checkpoints INDEXED BY forks WHERE parent IS NOT NULL AND id BETWEEN ? AND ? ORDER BY id",
         (place(thread.number, 0), place(thread.number, version)),
     )
-    return line_of(version, [(number_of(key), parent) for key, parent in forks])
+    line = line_of(version, [(number_of(key), parent) for key, parent in forks])
+    return trimmed(line, thread.oldest) if thread.oldest else line
 
 
 def list_checkpoints(
@@ -155,6 +156,8 @@ def messages_end(connection: sqlite3.Connection, thread_no: int, version: int) -
         "SELECT messages_end FROM checkpoints WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1",
         (place(thread_no, 0), place(thread_no, version)),
     ).fetchone()
+    if row is None:
+        row = connection.execute("SELECT oldest_begin FROM threads WHERE thread_no = ?", (thread_no,)).fetchone()
     return 0 if row is None else int(row[0])
 
 

@@ -24,7 +24,7 @@ THREAD = (
     "t.thread_no, t.tenant, t.thread_id, t.uid, t.epoch, t.head, t.status, t.created_at_ms, t.updated_at_ms, "
     "t.revision, t.app, t.user_id, t.name, t.metadata"
 )
-THREAD_PLACE = "t.line_start, t.line, t.messages_end, t.cancel_run, t.cancel_attempt"
+THREAD_PLACE = "t.line_start, t.line, t.messages_end, t.cancel_run, t.cancel_attempt, t.oldest"
 CHECKPOINT = "id, parent, run_version, attempt, status, source, step, next_position, created_at_ms, body"
 MESSAGE = "version, position, message_id, role, created_at_ms, body"
 APPROVAL = (
@@ -38,13 +38,17 @@ Row = Sequence[Any]
 
 @dataclass(frozen=True, slots=True)
 class StoredThread:
-    """A thread's row. `messages_end` is the number of messages it has had; `cancel` the (run, attempt) to be cancelled."""
+    """A thread's row. `messages_end` is the number of messages it has had; `cancel` the (run, attempt) to be cancelled.
+
+    `oldest` is where its log begins once it was trimmed, or 0.
+    """
 
     number: int
     record: ThreadRecord
     line: Line
     messages_end: int
     cancel: tuple[int, int] | None
+    oldest: int
 
 
 def thread_record(row: Row) -> ThreadRecord:
@@ -71,7 +75,7 @@ def find_thread(connection: sqlite3.Connection, key: ThreadKey) -> StoredThread 
     if row is None:
         return None
     record = thread_record(row[:14])
-    line_start, line, messages_end, cancel_run, cancel_attempt = row[14:]
+    line_start, line, messages_end, cancel_run, cancel_attempt, oldest = row[14:]
     earlier = () if line is None else decode_line(line)
     return StoredThread(
         number=row[0],
@@ -79,6 +83,7 @@ def find_thread(connection: sqlite3.Connection, key: ThreadKey) -> StoredThread 
         line=(*earlier, (line_start, record.head_version)) if line_start else (),
         messages_end=messages_end,
         cancel=None if cancel_run is None else (cancel_run, cancel_attempt),
+        oldest=oldest,
     )
 
 

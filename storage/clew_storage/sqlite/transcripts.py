@@ -10,7 +10,7 @@ from clew_storage.lines import Line, contains
 from clew_storage.records import MessageRecord, ThreadKey
 from clew_storage.sqlite.heads import line_to, messages_end
 from clew_storage.sqlite.places import place
-from clew_storage.sqlite.rows import MESSAGE, find_thread, message_record
+from clew_storage.sqlite.rows import MESSAGE, StoredThread, find_thread, message_record
 
 
 def list_messages(
@@ -86,7 +86,7 @@ def get_message(connection: sqlite3.Connection, key: ThreadKey, message_id: str)
     thread = find_thread(connection, key)
     if thread is None:
         return None
-    for position in _positions(connection, thread.number, message_id):
+    for position in _positions(connection, thread, message_id):
         rows = connection.execute(
             "SELECT position, version, id FROM messages WHERE thread_no = ? AND position = ? ORDER BY version",
             (thread.number, position),
@@ -103,16 +103,16 @@ def known_ids(connection: sqlite3.Connection, key: ThreadKey, ids: Sequence[str]
     thread = find_thread(connection, key)
     if thread is None:
         return frozenset()
-    return frozenset(each for each in ids if rows_of(connection, thread.number, each))
+    return frozenset(each for each in ids if rows_of(connection, thread, each))
 
 
-def rows_of(connection: sqlite3.Connection, thread_no: int, message_id: str) -> list[tuple[int, int, int]]:
+def rows_of(connection: sqlite3.Connection, thread: StoredThread, message_id: str) -> list[tuple[int, int, int]]:
     """Key, position and version of every row that has this id."""
     rows: list[tuple[int, int, int]] = []
-    for position in _positions(connection, thread_no, message_id):
+    for position in _positions(connection, thread, message_id):
         at = connection.execute(
             "SELECT id, position, version, message_id FROM messages WHERE thread_no = ? AND position = ?",
-            (thread_no, position),
+            (thread.number, position),
         )
         rows += [
             (key, place, version) for key, place, version, stored in at if get_message_id(stored, version) == message_id
@@ -120,18 +120,27 @@ def rows_of(connection: sqlite3.Connection, thread_no: int, message_id: str) -> 
     return rows
 
 
-def _positions(connection: sqlite3.Connection, thread_no: int, message_id: str) -> list[int]:
+def _positions(connection: sqlite3.Connection, thread: StoredThread, message_id: str) -> list[int]:
     """Where a message of that id was ever written."""
+    number = thread.number
     rows = connection.execute(
         "SELECT DISTINCT position FROM messages "
         "WHERE thread_no = ? AND message_id = ? AND typeof(message_id) = 'text' ORDER BY id DESC",
-        (thread_no, message_id),
+        (number, message_id),
     ).fetchall()
     version = writing_version(message_id)
     if version is not None:
-        begin, end = (messages_end(connection, thread_no, at) for at in (version - 1, version))
-        rows += connection.execute(
-            "SELECT position FROM messages WHERE id >= ? AND id < ? AND message_id = ?",
-            (place(thread_no, begin), place(thread_no, end), int(message_id.partition(".")[2])),
-        ).fetchall()
+        counted = int(message_id.partition(".")[2])
+        if version < thread.oldest:
+            # Nothing tells any more which rows it wrote, but the rows themselves.
+            rows += connection.execute(
+                "SELECT position FROM messages WHERE thread_no = ? AND version = ? AND message_id = ?",
+                (number, version, counted),
+            ).fetchall()
+        else:
+            begin, end = (messages_end(connection, number, at) for at in (version - 1, version))
+            rows += connection.execute(
+                "SELECT position FROM messages WHERE id >= ? AND id < ? AND message_id = ?",
+                (place(number, begin), place(number, end), counted),
+            ).fetchall()
     return [position for (position,) in rows]

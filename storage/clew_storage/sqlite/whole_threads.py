@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from clew_storage.errors import ThreadExists, ThreadMissing
-from clew_storage.records import ApprovalRecord, LogEntry, RequestRecord, ThreadKey
+from clew_storage.records import ApprovalRecord, LogEntry, MessageRecord, RequestRecord, ThreadKey
 from clew_storage.sqlite.appends import put_checkpoint, put_messages
 from clew_storage.sqlite.approvals import asked_in, insert_approval
-from clew_storage.sqlite.heads import read_log
+from clew_storage.sqlite.heads import messages_end, read_log
 from clew_storage.sqlite.infos import make_thread, move_head
 from clew_storage.sqlite.places import number_of, place
 from clew_storage.sqlite.requests import insert_request
-from clew_storage.sqlite.rows import REQUEST, StoredThread, find_thread, request_record
+from clew_storage.sqlite.rows import MESSAGE, REQUEST, StoredThread, find_thread, message_record, request_record
 from clew_storage.sqlite.states import fold_all, insert_change
 from clew_storage.state_changes import Delta, decode_delta
 from clew_storage.thread_parts import CheckpointPart, Part, ThreadPart
@@ -43,7 +43,9 @@ def pages_of(connection: sqlite3.Connection, key: ThreadKey) -> Generator[Sequen
     thread = find_thread(connection, key)
     if thread is None:
         raise ThreadMissing(f"there is no thread {key.thread_id}")
-    yield [ThreadPart(replace(thread.record, epoch=0), thread.line, thread.cancel)]
+    yield [ThreadPart(replace(thread.record, epoch=0), thread.line, thread.cancel, thread.oldest)]
+    if thread.oldest:
+        yield from _pages(_trimmed(connection, thread))
     yield from _checkpoints(connection, thread)
     yield from _pages(asked_in(connection, thread.number))
     rows = connection.execute(
@@ -52,6 +54,16 @@ def pages_of(connection: sqlite3.Connection, key: ThreadKey) -> Generator[Sequen
         (thread.number,),
     )
     yield from _pages(map(request_record, rows))
+
+
+def _trimmed(connection: sqlite3.Connection, thread: StoredThread) -> Iterator[Part]:
+    """Messages whose checkpoints are gone."""
+    begin = messages_end(connection, thread.number, thread.oldest - 1)
+    rows = connection.execute(
+        f"SELECT {MESSAGE} FROM messages WHERE id >= ? AND id < ? ORDER BY version, position",  # noqa: S608 - as above
+        (place(thread.number, 0), place(thread.number, begin)),
+    )
+    return map(message_record, rows)
 
 
 def _checkpoints(connection: sqlite3.Connection, thread: StoredThread) -> Generator[Sequence[Part], None, None]:
@@ -93,15 +105,22 @@ def put_thread(connection: sqlite3.Connection, parts: Iterable[Part]) -> None:
     if find_thread(connection, key) is not None:
         raise ThreadExists(f"there is a thread {key.thread_id} already")
     number, record = make_thread(connection, head.record)
-    messages = 0
+    messages = trimmed = 0
     for part in rest:
         match part:
+            case MessageRecord():
+                put_messages(connection, number, (part,), messages)
+                messages = trimmed = messages + 1
             case CheckpointPart():
                 messages = _put_checkpoint(connection, number, part, messages)
             case ApprovalRecord():
                 insert_approval(connection, key.tenant, number, part)
             case RequestRecord():
                 insert_request(connection, number, part, record.uid)
+    if head.oldest:
+        connection.execute(
+            "UPDATE threads SET oldest = ?, oldest_begin = ? WHERE thread_no = ?", (head.oldest, trimmed, number)
+        )
     if head.line:
         fold_all(connection, number, head.line)
         move_head(connection, number, record, line=head.line, messages_end=messages, cancel=head.cancel)
