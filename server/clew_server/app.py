@@ -21,7 +21,7 @@ from clew.v1 import (
     thread_service_pb2_grpc,
 )
 from clew_engine.apps import App
-from clew_engine.options import OnBusy, Tuning
+from clew_engine.options import OnBusy, Recover, Tuning
 from clew_engine.storage import Storage
 from clew_server.listening import listen
 from clew_server.rpc import interceptors
@@ -65,6 +65,8 @@ def open_storage(settings: Settings) -> Storage:
         busy_timeout_s=settings.busy_timeout,
         state_limit=settings.state_limit,
         heartbeat_s=settings.heartbeat,
+        recover=Recover(settings.recover),
+        recover_tries=settings.recover_tries,
     )
     return Storage(settings.storage, tuning=tuning)
 

@@ -82,6 +82,12 @@ class Settings(BaseSettings):
     """How long a stream's reader may read nothing while there is something to read."""
     ping_interval: Annotated[float, Field(gt=0)] = 5.0
     """Callers that ask more often than this whether the server is there are sent away."""
+    workers: Annotated[int, Field(ge=1, le=64)] = 1
+    """How many processes serve the address, on a database that they share (Postgres). Linux hands connections to them in turn."""
+    recover: Literal["manual", "auto"] = "manual"
+    """Who goes on with a run that died with its server: whoever retries it, or any server that has its app, by itself."""
+    recover_tries: Annotated[int, Field(ge=1, le=100)] = 3
+    """So many attempts in a row may end before they have written anything; then the run is left to people."""
     snapshot_key: Annotated[tuple[bytes, ...], NoDecode, BeforeValidator(read_keys), Field(repr=False)] = ()
     """Keys that snapshots of runs without a thread are sealed with, each 32 bytes in base64: the first seals, all open. Without one
     snapshots do not outlive the server."""

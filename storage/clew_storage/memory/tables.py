@@ -123,6 +123,7 @@ class Tables:
     tombstones: dict[ThreadKey, Tombstone] = field(default_factory=dict)
     approval_threads: dict[tuple[str, str], ThreadKey] = field(default_factory=dict)
     values: dict[CacheKey, CachedValue] = field(default_factory=dict)
+    in_progress: set[ThreadKey] = field(default_factory=set)
 
     def incarnation(self, key: ThreadKey, uid: str) -> StoredThread | None:
         """The thread, if it is still the one with this uid."""

@@ -144,6 +144,17 @@ class MemoryThreads:
             found = [record for record in found if place(record) > (-after[0], after[1])]
         return found[:limit]
 
+    async def list_interrupted(
+        self, apps: Sequence[str], *, after: ThreadKey | None, limit: int
+    ) -> Sequence[ThreadRecord]:
+        """See the port."""
+        tables = self._tables()
+        last = ("", "") if after is None else (after.tenant, after.thread_id)
+        places = sorted((key.tenant, key.thread_id) for key in tables.in_progress)
+        found = (tables.threads[ThreadKey(*place)].record for place in places if after is None or place > last)
+        free = (each for each in found if each.info.app in apps and self._leases.holder(each.key) is None)
+        return list(islice(free, limit))
+
     async def change_info(
         self,
         key: ThreadKey,
@@ -198,6 +209,7 @@ class MemoryThreads:
         if expected_version is not None and expected_version != thread.record.head_version:
             raise VersionConflict(expected_version, thread.record.head_version)
         del tables.threads[key]
+        tables.in_progress.discard(key)
         for approval_id in thread.approvals:
             del tables.approval_threads[key.tenant, approval_id]
         tables.record(key, request)
