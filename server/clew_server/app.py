@@ -47,8 +47,6 @@ _LAST_WORDS_S = 1.0
 # More than any field may have: what is too large is refused by the rules, which name it.
 _REQUEST_BYTES = 2 * MESSAGE_BYTES
 _OPTIONS = (
-    # Two servers on one port would share its callers without a word.
-    ("grpc.so_reuseport", 0),
     ("grpc.max_receive_message_length", _REQUEST_BYTES),
     ("grpc.max_send_message_length", MESSAGE_BYTES),
     # A stream may be silent for long: both sides may ask whether the other is there.
@@ -161,8 +159,10 @@ class Server:
             interceptors.reading(self.storage.backend.leases.sees_all),
             stall_s=self.settings.stall,
         )
+        # Two servers on one port would share its callers without a word; workers are meant to.
+        shared_port = ("grpc.so_reuseport", int(self.settings.workers > 1))
         patience = ("grpc.http2.min_ping_interval_without_data_ms", round(self.settings.ping_interval * 1000))
-        server = grpc.aio.server(interceptors=(framing,), options=(*_OPTIONS, patience))
+        server = grpc.aio.server(interceptors=(framing,), options=(*_OPTIONS, shared_port, patience))
         run_service_pb2_grpc.add_RunServiceServicer_to_server(RunService(self.storage, self.apps, self._seals), server)
         thread_service_pb2_grpc.add_ThreadServiceServicer_to_server(ThreadService(self.storage, self.apps), server)
         checkpoint_service_pb2_grpc.add_CheckpointServiceServicer_to_server(

@@ -127,6 +127,22 @@ class Settings(BaseSettings):
         settings: Self = source(**{name: value for name, value in flags.items() if value is not None})
         return settings
 
+    def handed_on(self) -> dict[str, Any]:
+        """The settings as JSON values, for another process to take."""
+        keys = [base64.b64encode(key).decode() for key in self.snapshot_key]
+        return {**self.model_dump(mode="json", exclude={"snapshot_key"}), "snapshot_key": keys}
+
+    @classmethod
+    def taken(cls, values: dict[str, Any]) -> Self:
+        """What `handed_on` gave; neither environment nor files have a say any more."""
+
+        def alone(_: type[BaseSettings], init_settings: PydanticBaseSettingsSource, **__: Any) -> Any:
+            return (init_settings,)
+
+        body = {"settings_customise_sources": alone, "__module__": cls.__module__}
+        settings: Self = type(cls.__name__, (cls,), body)(**values)
+        return settings
+
     @classmethod
     def settings_customise_sources(
         cls,
