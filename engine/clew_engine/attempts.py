@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from clew_engine.storage import Storage
 
 
-# The verb of an attempt that nobody asked for: what waits has expired.
-EXPIRE = "expire"
+# The verbs of attempts that nobody asked for: what waits has expired; a run died.
+EXPIRE, RECOVER = "expire", "recover"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Attempt:
 
     def stream(self) -> EventStream:
         """The attempt's events."""
-        return EventStream(self._batches if self._verb == EXPIRE else self._settled, self._left)
+        return EventStream(self._batches if self._verb in (EXPIRE, RECOVER) else self._settled, self._left)
 
     async def _settled(self) -> Batches:
         """The events; where the thread waits for what has expired, that counts as rejected first, and the run goes on before this call has its turn."""

@@ -29,6 +29,21 @@ def on_busy_of(word: OnBusy | str | None) -> OnBusy | None:
         raise ArgumentInvalidError("options.on_busy", f"{word!r} is none of {', '.join(OnBusy)}") from None
 
 
+class Recover(StrEnum):
+    """Who goes on with a run that died with its process: a person who retries it, or any process that has its app, by itself."""
+
+    MANUAL = "manual"
+    AUTO = "auto"
+
+
+def recover_of(word: Recover | str) -> Recover:
+    """What a word names. Raises ArgumentInvalidError."""
+    try:
+        return Recover(word)
+    except ValueError:
+        raise ArgumentInvalidError("recover", f"{word!r} is none of {', '.join(Recover)}"[:200]) from None
+
+
 class OnDisconnect(StrEnum):
     """What becomes of a run when the stream that started its attempt is left."""
 
@@ -165,12 +180,20 @@ class Tuning:
     look_s: float = 0.2
     model_attempts: int = 3
     model_backoff_s: float = 0.5
+    recover: Recover = Recover.MANUAL
+    # How many attempts may end before they have written anything; how often dead runs are looked for; and how long is
+    # waited after the first of those attempts (each one doubles it).
+    recover_tries: int = 3
+    recover_s: float = 5.0
+    recover_pause_s: float = 5.0
 
     def __post_init__(self) -> None:
         for name in ("busy_timeout_s", "state_limit"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise ArgumentInvalidError(name.removesuffix("_s"), f"a number is due here, not {value!r}"[:200])
+        if self.recover_tries < 1:
+            raise ArgumentInvalidError("recover_tries", "one at least; `manual` is for none")
         if not 0 < self.state_limit <= 3_670_016:
             raise ArgumentInvalidError("state_limit", "the most is 3,670,016 bytes (3.5 MiB)")
         if not 0 <= self.busy_timeout_s <= MAX_BUSY_S:

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 from clew_engine import commands
@@ -29,9 +30,10 @@ from clew_engine.leasing import BusyWait
 from clew_engine.listings import Threads
 from clew_engine.lookout import Lookout
 from clew_engine.open_threads import OpenThread
-from clew_engine.options import OnBusy, RunOptions, Tuning, on_busy_of
+from clew_engine.options import OnBusy, Recover, RunOptions, Tuning, on_busy_of, recover_of
 from clew_engine.page_tokens import PageTokens
 from clew_engine.program import Program
+from clew_engine.recovery import Recovery
 from clew_engine.retention import Retention, Retired, retire
 from clew_engine.runs import Run
 from clew_engine.setting_up import set_up
@@ -53,6 +55,7 @@ class Storage:
     """One database, opened at its first use. `url` as `clew_storage.open_storage` takes it; None is the default SQLite file.
 
     Threads, `approvals`, memory and the `cache` are shared by everything that is built on the same Storage. Close it, or use it as an async context manager.
+    With `recover="auto"` runs that died are gone on with by themselves, of the agents and workflows that have had a thread made on it.
     It is of use without an agent or workflow, too: `thread(id)`, `threads.list()`, `approvals.list()` and `cache` read and write what is stored.
     """
 
@@ -62,16 +65,20 @@ class Storage:
         *,
         on_busy: OnBusy | str = OnBusy.WAIT,
         busy_timeout: float = 60.0,
+        recover: Recover | str = Recover.MANUAL,
         tuning: Tuning | None = None,
         clock: Callable[[], int] = _system_clock,
     ) -> None:
-        self.tuning = tuning or Tuning(on_busy=on_busy_of(on_busy) or OnBusy.WAIT, busy_timeout_s=busy_timeout)
+        self.tuning = tuning or Tuning(
+            on_busy=on_busy_of(on_busy) or OnBusy.WAIT, busy_timeout_s=busy_timeout, recover=recover_of(recover)
+        )
         if url is not None and not isinstance(url, str) and not hasattr(url, "threads"):
             raise ArgumentInvalidError("url", f"the URL of a database is due here, not {type(url).__name__}")
         self.backend: Backend = open_storage(url) if url is None or isinstance(url, str) else url
         self.now_ms = clock
         self.hub = Hub(self.tuning.reader_bytes)
         self.lookout = Lookout(self)
+        self.recovery = Recovery(self)
         self.hub.watched = self.lookout.wake
         self.approval_feed = ApprovalFeed()
         self.approvals = Approvals(self)
@@ -147,6 +154,7 @@ class Storage:
             raise translated(error, None) from error
         if self._sweeper is None and any(each.approval_ttl_s is not None for each in self.programs.values()):
             self._sweeper = self.loop.create_task(self._sweep()) if self.loop else None
+        self.recovery.begin()
         return self
 
     async def _move(self, running: asyncio.AbstractEventLoop) -> None:
@@ -159,7 +167,7 @@ class Storage:
             )
         self.loop = running
         self.hub, self.approval_feed = Hub(self.tuning.reader_bytes), ApprovalFeed()
-        self.lookout = Lookout(self)
+        self.lookout, self.recovery = Lookout(self), Recovery(self)
         self.hub.watched = self.lookout.wake
         self.warm = WarmThreads(self.tuning.cache_bytes)
         self.live, self.arrivals, self.interrupters = {}, Arrivals(self.now_ms), Counter()
@@ -168,7 +176,8 @@ class Storage:
 
     def scratch(self) -> Storage:
         """Where one run without a thread is while it lasts: in memory, whatever this database is. Whoever asks closes it."""
-        scratch = Storage("memory://", tuning=self.tuning, clock=self.now_ms)
+        tuning = replace(self.tuning, recover=Recover.MANUAL)
+        scratch = Storage("memory://", tuning=tuning, clock=self.now_ms)
         scratch.draining = self.draining
         self.scratches.add(scratch)
         return scratch
@@ -203,6 +212,7 @@ class Storage:
             self._sweeper.cancel()
             await asyncio.wait({self._sweeper})
             self._sweeper = None
+        await self.recovery.close()
         await self.lookout.close()
         for run in tuple(self.live.values()):
             run.abandon(StreamCutError(run.thread.version, "the storage is closing"))

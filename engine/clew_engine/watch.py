@@ -200,7 +200,10 @@ class _Watch:
         if record.status is not Status.IN_PROGRESS:
             return await self._terminal(head)
         self._refuse_unseen()
-        if not await is_alive(self._storage, self._key) and (await self._head()).thread.head_version == self._cursor:
+        if await is_alive(self._storage, self._key):
+            return None
+        head = await self._head()
+        if head.thread.head_version == self._cursor and not await self._storage.recovery.expects(head):
             raise ThreadInterruptedError(self._key.thread_id, ids.run_id(self._uid, record.run_version))
         return None
 

@@ -21,7 +21,7 @@ from clew.v1 import (
     thread_service_pb2_grpc,
 )
 from clew_engine.apps import App
-from clew_engine.options import OnBusy, Tuning
+from clew_engine.options import OnBusy, Recover, Tuning
 from clew_engine.storage import Storage
 from clew_server.listening import listen
 from clew_server.rpc import interceptors
@@ -47,8 +47,6 @@ _LAST_WORDS_S = 1.0
 # More than any field may have: what is too large is refused by the rules, which name it.
 _REQUEST_BYTES = 2 * MESSAGE_BYTES
 _OPTIONS = (
-    # Two servers on one port would share its callers without a word.
-    ("grpc.so_reuseport", 0),
     ("grpc.max_receive_message_length", _REQUEST_BYTES),
     ("grpc.max_send_message_length", MESSAGE_BYTES),
     # A stream may be silent for long: both sides may ask whether the other is there.
@@ -65,6 +63,8 @@ def open_storage(settings: Settings) -> Storage:
         busy_timeout_s=settings.busy_timeout,
         state_limit=settings.state_limit,
         heartbeat_s=settings.heartbeat,
+        recover=Recover(settings.recover),
+        recover_tries=settings.recover_tries,
     )
     return Storage(settings.storage, tuning=tuning)
 
@@ -159,8 +159,10 @@ class Server:
             interceptors.reading(self.storage.backend.leases.sees_all),
             stall_s=self.settings.stall,
         )
+        # Two servers on one port would share its callers without a word; workers are meant to.
+        shared_port = ("grpc.so_reuseport", int(self.settings.workers > 1))
         patience = ("grpc.http2.min_ping_interval_without_data_ms", round(self.settings.ping_interval * 1000))
-        server = grpc.aio.server(interceptors=(framing,), options=(*_OPTIONS, patience))
+        server = grpc.aio.server(interceptors=(framing,), options=(*_OPTIONS, shared_port, patience))
         run_service_pb2_grpc.add_RunServiceServicer_to_server(RunService(self.storage, self.apps, self._seals), server)
         thread_service_pb2_grpc.add_ThreadServiceServicer_to_server(ThreadService(self.storage, self.apps), server)
         checkpoint_service_pb2_grpc.add_CheckpointServiceServicer_to_server(

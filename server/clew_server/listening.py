@@ -34,6 +34,13 @@ def listen(server: grpc.aio.Server, settings: Settings) -> tuple[str, int]:
     return f"{host}:{port}", port
 
 
+def write_port(path: Path, port: int) -> None:
+    """Whoever waits for the file finds it whole."""
+    half = path.with_name(f"{path.name}.part")
+    half.write_text(f"{port}\n")
+    half.replace(path)
+
+
 def _bind(server: grpc.aio.Server, address: str, credentials: grpc.ServerCredentials | None) -> int:
     try:
         if credentials is None:

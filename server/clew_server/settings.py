@@ -84,6 +84,12 @@ class Settings(BaseSettings):
     """How long a stream's reader may read nothing while there is something to read."""
     ping_interval: Annotated[float, Field(gt=0)] = 5.0
     """Callers that ask more often than this whether the server is there are sent away."""
+    workers: Annotated[int, Field(ge=1, le=64)] = 1
+    """How many processes serve the address, on a database that they share (Postgres). Linux hands connections to them in turn."""
+    recover: Literal["manual", "auto"] = "manual"
+    """Who goes on with a run that died with its server: whoever retries it, or any server that has its app, by itself."""
+    recover_tries: Annotated[int, Field(ge=1, le=100)] = 3
+    """So many attempts in a row may end before they have written anything; then the run is left to people."""
     snapshot_key: Annotated[tuple[bytes, ...], NoDecode, BeforeValidator(read_keys), Field(repr=False)] = ()
     """Keys that snapshots of runs without a thread are sealed with, each 32 bytes in base64: the first seals, all open. Without one
     snapshots do not outlive the server."""
@@ -133,6 +139,22 @@ class Settings(BaseSettings):
             _check_file(path)
         source = type(cls.__name__, (cls,), {"config_file": path, "__module__": cls.__module__})
         settings: Self = source(**{name: value for name, value in flags.items() if value is not None})
+        return settings
+
+    def handed_on(self) -> dict[str, Any]:
+        """The settings as JSON values, for another process to take."""
+        keys = [base64.b64encode(key).decode() for key in self.snapshot_key]
+        return {**self.model_dump(mode="json", exclude={"snapshot_key"}), "snapshot_key": keys}
+
+    @classmethod
+    def taken(cls, values: dict[str, Any]) -> Self:
+        """What `handed_on` gave; neither environment nor files have a say any more."""
+
+        def alone(_: type[BaseSettings], init_settings: PydanticBaseSettingsSource, **__: Any) -> Any:
+            return (init_settings,)
+
+        body = {"settings_customise_sources": alone, "__module__": cls.__module__}
+        settings: Self = type(cls.__name__, (cls,), body)(**values)
         return settings
 
     @classmethod

@@ -144,6 +144,15 @@ class Threads(Protocol):
         make a page by creation skip or repeat one.
         """
 
+    async def list_interrupted(
+        self, apps: Sequence[str], *, after: ThreadKey | None, limit: int
+    ) -> Sequence[ThreadRecord]:
+        """Threads of these apps and of every tenant whose head is in progress while nobody, on whatever server, holds their lease.
+
+        By tenant and id in the order of their code points, those beyond `after`. Costs what there is in progress, however
+        many threads there are.
+        """
+
     async def change_info(
         self,
         key: ThreadKey,

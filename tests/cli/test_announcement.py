@@ -7,7 +7,7 @@ import pytest
 from clew_engine import Agent, OfflineModel, Workflow
 from clew_engine.models import otherwise
 from clew_server.app import Server
-from clew_server.cli.running import _announce
+from clew_server.cli.announcement import Announcement
 from clew_server.settings import Settings
 
 
@@ -19,7 +19,7 @@ async def test_an_agent_is_listed_with_its_model_and_a_workflow_as_one(capsys: p
     settings = Settings.read({"storage": "memory://", "port": 0})
     server = await Server([agent, flow.compile()], settings).start()
     try:
-        _announce(server, as_json=False)
+        Announcement.of(server).say(as_json=False, workers=1)
     finally:
         await server.stop(0)
     said = capsys.readouterr().out

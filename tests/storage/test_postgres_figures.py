@@ -270,6 +270,21 @@ async def test_a_server_looks_at_all_its_threads_in_one_statement(
     assert len(statements.sent) == 1
 
 
+async def test_what_died_is_found_among_many_threads_by_reading_what_is_in_progress(
+    backend: PostgresBackend, statements: Statements
+) -> None:
+    completed = a_checkpoint(status=Status.COMPLETED)
+    for number in range(300):
+        grant = await a_grant(backend, ThreadKey("acme", f"t{number}"))
+        await backend.threads.append(a_write(grant, **({} if number % 60 == 0 else {"checkpoint": completed})))
+        await backend.leases.release(grant)
+    await _analyze(backend)
+    with statements:
+        found = await backend.threads.list_interrupted(["support"], after=None, limit=100)
+    assert len(found) == 5
+    assert await rows_read(backend, statements.sent) <= 3 * 5
+
+
 async def test_no_query_of_every_day_looks_through_a_table(backend: PostgresBackend) -> None:
     for number in range(300):
         await backend.threads.append(
@@ -298,6 +313,7 @@ async def test_no_query_of_every_day_looks_through_a_table(backend: PostgresBack
         await backend.messages.get_message(KEY, message_id)
     for where in (ThreadFilter(), ThreadFilter(user_id="ada")):
         await backend.threads.list_threads("acme", where, by_update=False, after=(NOW, "t"), limit=9)
+    await backend.threads.list_interrupted(["support"], after=KEY, limit=9)
     await backend.approvals.list_approvals("acme", states=[ApprovalState.PENDING], after=(NOW, "a"), limit=9)
     await backend.approvals.list_approvals("acme", key=KEY, limit=9)
     await backend.approvals.list_expired(now_ms=NOW, limit=9)
@@ -314,6 +330,7 @@ async def _analyze(backend: PostgresBackend) -> None:
     schema = backend._opened().schema
     tables = (
         "threads",
+        "in_progress",
         "checkpoints",
         "messages",
         "approvals",

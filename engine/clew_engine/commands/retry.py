@@ -29,19 +29,23 @@ def retry(
 
     def opening(thread: OpenThread) -> Opening:
         rule(thread, Command.RETRY)
-        program = program_of(thread, programs)
-        continuation, change = program.upgraded(thread.body.next, thread.state, key.thread_id)
-        draft = Draft(
-            Source.RETRY,
-            next=continuation,
-            state=change,
-            started=tuple(program.starting(continuation, thread.transcript, thread.state)),
-            partial=thread.body.partial,
-            new_attempt=True,
-        )
-        return Opening(draft, program)
+        return continued(thread, program_of(thread, programs))
 
     return Attempt(storage, key, "retry", opening, mutation, options).stream()
+
+
+def continued(thread: OpenThread, program: Program) -> Opening:
+    """How a new attempt goes on from a thread's head."""
+    continuation, change = program.upgraded(thread.body.next, thread.state, thread.key.thread_id)
+    draft = Draft(
+        Source.RETRY,
+        next=continuation,
+        state=change,
+        started=tuple(program.starting(continuation, thread.transcript, thread.state)),
+        partial=thread.body.partial,
+        new_attempt=True,
+    )
+    return Opening(draft, program)
 
 
 def program_of(thread: OpenThread, programs: Programs) -> Program:

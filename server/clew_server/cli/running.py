@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import sys
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pydantic
 import structlog
-import typer
-from rich.console import Console
 
 from clew_engine.apps import App
 from clew_engine.errors import ClewError
 from clew_server import logs
 from clew_server.app import Server
-from clew_server.listening import ServeError
+from clew_server.cli.announcement import Announcement
+from clew_server.cli.supervisor import GaveUp, supervise
+from clew_server.listening import ServeError, write_port
 from clew_server.loading import LoadError, load
 from clew_server.settings import Settings, SettingsFileError
 from clew_storage import StorageError
@@ -33,11 +33,29 @@ _LAST_WAIT_S = 1.0
 def run(
     targets: Sequence[str], flags: dict[str, Any], *, config: Path | None, port_file: Path | None, as_json: bool
 ) -> None:
-    """Serve until a signal comes. What is wrong is said on stderr, with exit code 1."""
-    try:
+    """Serve until a signal comes, in this process or in several. What is wrong is said on stderr, with exit code 1."""
+    with explained():
         settings = Settings.read(flags, config)
         logs.set_up(settings.log_format, settings.log_level)
-        _run(_serve(load(targets), settings, port_file, as_json))
+
+        def ready(said: Announcement) -> None:
+            if port_file is not None:
+                write_port(port_file, said.port)
+            said.say(as_json=as_json, workers=settings.workers)
+            if not settings.is_local and settings.tls_cert is None:
+                _log.warning("anyone who can reach this address reads and writes every thread", address=said.address)
+
+        if settings.workers > 1:
+            asyncio.run(supervise(targets, settings, ready))
+        else:
+            run_server(load(targets), settings, lambda server, _: ready(Announcement.of(server)))
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """What keeps a server from serving is said in words, and ends the process with exit code 1."""
+    try:
+        yield
     except pydantic.ValidationError as error:
         _fail("\n".join(_told(each) for each in error.errors()))
     except LoadError as error:
@@ -45,31 +63,54 @@ def run(
         _fail(str(error))
     except ClewError as error:
         _fail(error.message)
-    except (ServeError, SettingsFileError, StorageError, OSError) as error:
+    except (ServeError, GaveUp, SettingsFileError, StorageError, OSError) as error:
         _fail(str(error))
 
 
-async def _serve(apps: Sequence[App], settings: Settings, port_file: Path | None, as_json: bool) -> None:
+class Stop:
+    """How a server is told to end: with its grace, and then at once."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    def gracefully(self) -> None:
+        """Let runs go on for the grace; said again it changes nothing."""
+        if not self._under_way:
+            _log.info("stopping")
+            self._begin(None)
+
+    def now(self) -> None:
+        """Whatever still runs is left to a retry."""
+        _log.info("stopping now")
+        self._begin(0)
+
+    def signalled(self) -> None:
+        """The first signal lets runs go on, the next does not."""
+        self.now() if self._under_way else self.gracefully()
+
+    async def done(self) -> None:
+        """Wait until what was begun has ended."""
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+
+    def _begin(self, grace_s: float | None) -> None:
+        self._under_way.add(asyncio.ensure_future(self._server.stop(grace_s)))
+
+
+def run_server(apps: Sequence[App], settings: Settings, ready: Callable[[Server, Stop], None]) -> None:
+    """Serve in this process until SIGTERM, or SIGINT where that is not ignored; `ready` is called when it listens."""
+    _run(_serve(apps, settings, ready))
+
+
+async def _serve(apps: Sequence[App], settings: Settings, ready: Callable[[Server, Stop], None]) -> None:
     server = await Server(apps, settings).start()
-    stopping: set[asyncio.Task[None]] = set()
-
-    def stop() -> None:
-        _log.info("stopping" if not stopping else "stopping now")
-        stopping.add(asyncio.ensure_future(server.stop(0 if stopping else None)))
-
-    loop = asyncio.get_running_loop()
+    stop = Stop(server)
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
-    if port_file is not None:
-        # Whoever waits for the file finds it whole.
-        half = port_file.with_name(f"{port_file.name}.part")
-        half.write_text(f"{server.port}\n")
-        half.replace(port_file)
-    _announce(server, as_json)
-    if not settings.is_local and settings.tls_cert is None:
-        _log.warning("anyone who can reach this address reads and writes every thread", address=server.address)
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            asyncio.get_running_loop().add_signal_handler(number, stop.signalled)
+    ready(server, stop)
     await server.wait()
-    await asyncio.gather(*stopping, return_exceptions=True)
+    await stop.done()
     await _leave_behind()
 
 
@@ -85,34 +126,6 @@ async def _leave_behind() -> None:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(0)
-
-
-def _announce(server: Server, as_json: bool) -> None:
-    settings, url = server.settings, server.storage.backend.url
-    infos = server.apps.infos()
-    if as_json:
-        said = {
-            "address": server.address,
-            "port": server.port,
-            "tls": settings.tls_cert is not None,
-            "storage": url,
-            "apps": [{"name": info.name, "kind": info.kind, "model": info.model} for info in infos],
-            "pid": os.getpid(),
-        }
-        sys.stdout.write(f"{json.dumps(said)}\n")
-        sys.stdout.flush()
-        return
-    out = Console(highlight=False, soft_wrap=True)
-    security = "mTLS" if settings.tls_client_ca else "TLS" if settings.tls_cert else "no TLS"
-    out.print(f"[bold]clew[/] listens on [bold green]{server.address}[/] ({security})", markup=True)
-    out.print(f"  storage  {url}", markup=False)
-    for info in infos:
-        tools = ", ".join(f"{tool.name}{'?' * (tool.name in info.gated)}" for tool in info.tools)
-        # A workflow has no model of its own.
-        out.print(f"  app      {info.name} ({info.model or info.kind})" + (f": {tools}" if tools else ""), markup=False)
-    where = "" if server.port == 50051 else f" --target {server.address}"
-    out.print(f"  try      clew chat {infos[0].name}{where}", markup=False)
-    sys.stdout.flush()
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
@@ -134,4 +147,4 @@ def _told(error: Any) -> str:
 def _fail(message: str) -> None:
     for line in message.splitlines():
         sys.stderr.write(f"clew: {line}\n")
-    raise typer.Exit(1)
+    raise SystemExit(1)

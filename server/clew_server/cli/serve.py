@@ -57,6 +57,20 @@ def serve(
     grace: Annotated[
         float | None, typer.Option(help="How long runs may go on after SIGTERM, in seconds.", rich_help_panel=_MORE)
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes that share the address and a database of Postgres.", rich_help_panel=_MORE),
+    ] = None,
+    recover: Annotated[
+        str | None,
+        typer.Option(
+            help="Runs that died: manual leaves them to a retry, auto takes them up by itself.", rich_help_panel=_MORE
+        ),
+    ] = None,
+    recover_tries: Annotated[
+        int | None,
+        typer.Option(help="How many attempts in a row may come to nothing (auto).", rich_help_panel=_MORE),
+    ] = None,
     snapshot_key: Annotated[
         list[str] | None,
         typer.Option(
@@ -108,6 +122,9 @@ def serve(
         "on_busy": on_busy,
         "busy_timeout": busy_timeout,
         "grace": grace,
+        "workers": workers,
+        "recover": recover,
+        "recover_tries": recover_tries,
         "snapshot_key": snapshot_key or None,
         "retention_days": retention_days,
         "retention_keep_last": retention_keep_last,

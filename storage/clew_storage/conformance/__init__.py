@@ -34,6 +34,7 @@ pytest.register_assert_rewrite(
             "delete_promises",
             "head_promises",
             "info_promises",
+            "interrupted_promises",
             "lease_promises",
             "list_promises",
             "log_promises",
@@ -59,6 +60,7 @@ from clew_storage.conformance.copy_promises import CopyPromises  # noqa: E402
 from clew_storage.conformance.delete_promises import DeletePromises  # noqa: E402
 from clew_storage.conformance.head_promises import HeadPromises  # noqa: E402
 from clew_storage.conformance.info_promises import InfoPromises  # noqa: E402
+from clew_storage.conformance.interrupted_promises import InterruptedPromises  # noqa: E402
 from clew_storage.conformance.lease_promises import LeasePromises  # noqa: E402
 from clew_storage.conformance.list_promises import ListPromises  # noqa: E402
 from clew_storage.conformance.log_promises import LogPromises  # noqa: E402
@@ -80,6 +82,7 @@ class BackendPromises(
     ApprovalPromises,
     InfoPromises,
     ListPromises,
+    InterruptedPromises,
     CopyPromises,
     DeletePromises,
     RequestPromises,

@@ -204,6 +204,12 @@ class ArchivePromises(Promises):
         assert head is not None
         assert head.cancel_requested
 
+    async def test_a_run_that_was_under_way_is_an_interrupted_one_after_the_move(self, backend: Backend) -> None:
+        await a_line(backend, 2)
+        await moved(backend)
+        (found,) = await backend.threads.list_interrupted(("support",), after=None, limit=9)
+        assert (found.key, found.head_version) == (KEY, 2)
+
     async def test_what_is_there_is_not_written_over(self, backend: Backend) -> None:
         grant = await a_line(backend, 2)
         parts = await exported(backend)

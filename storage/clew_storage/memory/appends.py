@@ -7,7 +7,7 @@ from dataclasses import replace
 from clew_storage.errors import ApprovalNotPending, CheckpointMissing, LeaseLost, RequestRecorded, VersionConflict
 from clew_storage.lines import extend
 from clew_storage.memory.tables import StoredThread, Tables
-from clew_storage.records import ApprovalRedaction, ApprovalState, CheckpointRedaction, Write, Written
+from clew_storage.records import ApprovalRedaction, ApprovalState, CheckpointRedaction, Status, Write, Written
 from clew_storage.state_changes import delta_of
 from clew_storage.thread_records import after_write
 
@@ -62,6 +62,10 @@ def put_write(tables: Tables, thread: StoredThread, write: Write) -> None:
     if thread.cancel != (checkpoint.run_version, checkpoint.attempt):
         thread.cancel = None
     _put_approvals(tables, thread, write)
+    if checkpoint.status is Status.IN_PROGRESS:
+        tables.in_progress.add(write.key)
+    else:
+        tables.in_progress.discard(write.key)
     tables.record(write.key, write.request)
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from clew_storage.errors import ThreadExists, ThreadMissing
 from clew_storage.memory.tables import StoredThread, Tables
-from clew_storage.records import ApprovalRecord, MessageRecord, RequestRecord, ThreadKey
+from clew_storage.records import ApprovalRecord, MessageRecord, RequestRecord, Status, ThreadKey
 from clew_storage.thread_parts import CheckpointPart, Part, ThreadPart
 
 
@@ -52,6 +52,8 @@ class MemoryArchive:
             thread.put_messages(version, tuple(messages))
         key = thread.record.key
         tables.add(thread)
+        if thread.record.head_status is Status.IN_PROGRESS:
+            tables.in_progress.add(key)
         for asked in thread.approvals.values():
             tables.approval_threads[key.tenant, asked.id] = key
         for request in requests:

@@ -134,6 +134,7 @@ class Tables:
     tombstones: dict[ThreadKey, Tombstone] = field(default_factory=dict)
     approval_threads: dict[tuple[str, str], ThreadKey] = field(default_factory=dict)
     values: dict[CacheKey, CachedValue] = field(default_factory=dict)
+    in_progress: set[ThreadKey] = field(default_factory=set)
 
     def incarnation(self, key: ThreadKey, uid: str) -> StoredThread | None:
         """The thread, if it is still the one with this uid."""
@@ -151,6 +152,7 @@ class Tables:
         """Leave a tombstone of a thread, and its requests."""
         key = thread.record.key
         del self.threads[key]
+        self.in_progress.discard(key)
         for approval_id in thread.approvals:
             del self.approval_threads[key.tenant, approval_id]
         self.tombstones[key] = tombstone

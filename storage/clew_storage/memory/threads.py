@@ -151,6 +151,17 @@ class MemoryThreads:
             found = [record for record in found if place(record) > (-after[0], after[1])]
         return found[:limit]
 
+    async def list_interrupted(
+        self, apps: Sequence[str], *, after: ThreadKey | None, limit: int
+    ) -> Sequence[ThreadRecord]:
+        """See the port."""
+        tables = self._tables()
+        last = ("", "") if after is None else (after.tenant, after.thread_id)
+        places = sorted((key.tenant, key.thread_id) for key in tables.in_progress)
+        found = (tables.threads[ThreadKey(*place)].record for place in places if after is None or place > last)
+        free = (each for each in found if each.info.app in apps and self._leases.holder(each.key) is None)
+        return list(islice(free, limit))
+
     async def change_info(
         self,
         key: ThreadKey,

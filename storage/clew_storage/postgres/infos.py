@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from clew_storage.codes import put_status
@@ -20,6 +21,19 @@ from clew_storage.thread_filters import matches
 
 # Rows that a look through threads takes at a time: few to begin with, since most filters are met soon.
 _FIRST_LOOK, _LONGEST_LOOK = 100, 5000
+
+# Threads and leases are looked up one by one, so that no plan looks through all of them.
+_INTERRUPTED = f"""
+SELECT {THREAD} FROM clew.in_progress p
+CROSS JOIN LATERAL (
+    SELECT * FROM clew.threads x WHERE x.tenant = p.tenant AND x.thread_id = p.thread_id LIMIT 1
+) AS t
+WHERE ($2::text IS NULL OR (p.tenant, p.thread_id) > ($2, $3::text)) AND t.app = ANY ($1::bytea[]) AND (
+    SELECT l.epoch FROM clew.leases l WHERE l.tenant = p.tenant AND l.thread_id = p.thread_id AND l.server IS NOT NULL
+        AND l.expires_at > clock_timestamp()
+) IS NULL
+ORDER BY p.tenant, p.thread_id LIMIT $4
+"""
 
 
 async def change_info(
@@ -111,3 +125,12 @@ def _page(
         wanted.append(f"{time} <= {at} AND ({time} < {at} OR t.thread_id > {name})")
     query = f"SELECT {THREAD} FROM clew.threads t WHERE {' AND '.join(wanted)} ORDER BY {time} DESC, t.thread_id LIMIT {value(limit)}"
     return query, values
+
+
+async def list_interrupted(
+    connection: Connection, schema: Schema, apps: Sequence[str], *, after: ThreadKey | None, limit: int
+) -> list[ThreadRecord]:
+    """See the port."""
+    place = (None, None) if after is None else (after.tenant, after.thread_id)
+    rows = await connection.fetch(schema.sql(_INTERRUPTED), [put_text(app) for app in apps], *place, limit)
+    return [thread_record(tuple(row)) for row in rows]

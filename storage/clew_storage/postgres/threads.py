@@ -105,6 +105,15 @@ class PostgresThreads:
             )
         )
 
+    async def list_interrupted(
+        self, apps: Sequence[str], *, after: ThreadKey | None, limit: int
+    ) -> Sequence[ThreadRecord]:
+        """See the port."""
+        session = self._session()
+        return await session.read(
+            lambda connection: infos.list_interrupted(connection, session.schema, apps, after=after, limit=limit)
+        )
+
     async def change_info(
         self,
         key: ThreadKey,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -165,5 +166,22 @@ def list_threads(
     rows = connection.execute(
         f"SELECT {THREAD} FROM threads t WHERE {clauses} ORDER BY {time} DESC, t.thread_id LIMIT ?",  # noqa: S608
         (*values, limit),
+    )
+    return list(map(thread_record, rows))
+
+
+def list_in_progress(
+    connection: sqlite3.Connection, apps: Sequence[str], after: ThreadKey | None, limit: int
+) -> list[ThreadRecord]:
+    """Threads of these apps whose head is in progress, by tenant and id, beyond the one that was seen last."""
+    names = ", ".join("?" * len(apps))
+    seen, values = (
+        ("", ()) if after is None else ("AND (t.tenant, t.thread_id) > (?, ?) ", (after.tenant, after.thread_id))
+    )
+    # A cross join is taken in this order: the threads are looked up one by one, and never looked through.
+    rows = connection.execute(
+        f"SELECT {THREAD} FROM in_progress p CROSS JOIN threads t ON t.thread_no = p.thread_no "  # noqa: S608
+        f"WHERE t.app IN ({names}) {seen}ORDER BY t.tenant, t.thread_id LIMIT ?",
+        (*apps, *values, limit),
     )
     return list(map(thread_record, rows))

@@ -103,6 +103,20 @@ class SqliteThreads:
             )
         )
 
+    async def list_interrupted(
+        self, apps: Sequence[str], *, after: ThreadKey | None, limit: int
+    ) -> Sequence[ThreadRecord]:
+        """See the port. Who holds a lease is known here and not to the database."""
+        found: list[ThreadRecord] = []
+        while True:
+            page = await self._session().readers.read(
+                lambda connection, after=after: infos.list_in_progress(connection, apps, after, limit)  # type: ignore[misc]
+            )
+            found += (thread for thread in page if self._leases.holder(thread.key) is None)
+            if len(page) < limit or len(found) >= limit:
+                return found[:limit]
+            after = page[-1].key
+
     async def change_info(
         self,
         key: ThreadKey,
