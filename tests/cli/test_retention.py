@@ -110,7 +110,7 @@ def test_app_user_and_status_narrow_what_goes(url: str) -> None:
         ((), "say what may go"),
         (("--older-than", "30"), "is no age"),
         (("--older-than", "1d", "--status", "suspended"), "never"),
-        (("--keep-last", "0"), "0"),
+        (("--keep-last", "0"), "equal to 1"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(url: str, arguments: tuple[str, ...], said: str) -> None:
