@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.incarnations import deleted
 from clew_engine.trims import oldest_kept, trim
-from clew_storage import IdleFilter, Status, ThreadRecord
+from clew_storage import IdleFilter, Status, ThreadMissing, ThreadRecord
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
@@ -163,8 +163,12 @@ async def _trim(storage: Storage, record: ThreadRecord, keep_last: int, *, dry_r
     head = await storage.backend.threads.get_head(record.key)
     if head is None or head.thread.uid != record.uid:
         return None
-    oldest, count = await oldest_kept(storage, head, keep_last)
-    if not count or not (dry_run or await trim(storage, head, oldest)):
+    try:
+        oldest, count = await oldest_kept(storage, head, keep_last)
+        if not count or not (dry_run or await trim(storage, head, oldest)):
+            return None
+    except ThreadMissing:
+        # It was deleted while it was looked at.
         return None
     return _retired(head.thread, oldest, count)
 

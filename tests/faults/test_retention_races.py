@@ -133,7 +133,7 @@ async def what_is_wrong(thread: Handle) -> list[str]:
 @pytest.mark.parametrize("policy", [EVERYTHING, TRIMS], ids=["deletes", "trims"])
 async def test_no_sweep_breaks_what_goes_on_in_a_thread(tmp_path: Path, surface: Surface, policy: Retention) -> None:
     dice = random.Random(5)
-    races, wrong = figures.times(24, 200), list[str]()
+    races, wrong, left = figures.times(24, 200), list[str](), list[Handle]()
     async with sqlite_world(tmp_path / "clew.db", surface) as world:
         serve(world)
         await world.thread("first", app="calling")
@@ -149,7 +149,9 @@ async def test_no_sweep_breaks_what_goes_on_in_a_thread(tmp_path: Path, surface:
                 except Exception as error:  # noqa: BLE001 - how it ends is what is judged
                     wrong.append(f"{thread.id}: {error!r}")
                 if policy is TRIMS and scene is not deleted:
-                    wrong += await what_is_wrong(thread)
+                    left.append(thread)
+        for thread in left:
+            wrong += await what_is_wrong(thread)
         assert sum(swept) > races / 4, "the sweeps had something to do"
     figures.record(
         figures.Figure(12, f"retention meanwhile, {getattr(surface, '__name__', '')}", races, other=len(wrong))
