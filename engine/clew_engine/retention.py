@@ -45,7 +45,7 @@ class Retention:
         for status, seconds in self.delete_after.items():
             if status not in _STATUSES:
                 raise ArgumentInvalidError("retention.delete_after", f"{status!r} is none of {', '.join(_STATUSES)}")
-            if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
+            if not _is_time(seconds):
                 raise ArgumentInvalidError("retention.delete_after", f"a number of seconds is due for {status!r}")
         if self.keep_last is not None and self.keep_last < 1:
             raise ArgumentInvalidError("retention.keep_last", "at least 1: the head always stays")
@@ -57,6 +57,10 @@ class Retention:
         """Whether an idle thread has been so for long enough to be deleted."""
         after = None if thread.head_status is None else self.delete_after.get(_NAMES.get(thread.head_status, ""))
         return after is not None and thread.updated_at_ms < now_ms - after * 1000
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
 
 
 @dataclass(frozen=True, slots=True)

@@ -270,7 +270,7 @@ def parts(did: list[str], failing: list[bool]) -> Workflow:
     @flow.node
     async def bad(_: Any) -> dict[str, Any]:
         did.append("bad")
-        found = [await step(name, lambda name=name: noted(name)) for name in ("first", "second")]  # type: ignore[misc]
+        found = [await step(name, lambda name=name: noted(name)) for name in ("first", "second")]
         if failing[0]:
             raise ValueError("not yet")
         return {"log": found}

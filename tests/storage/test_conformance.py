@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -13,8 +14,19 @@ from clew_storage.conformance.categories import belongs_to
 from clew_storage.memory import MemoryBackend
 from clew_storage.memory.appends import append
 from clew_storage.memory.cache import MemoryCache
+from clew_storage.memory.retention import MemoryRetention
+from clew_storage.memory.tables import Tombstone
 from clew_storage.memory.threads import MemoryThreads
-from clew_storage.records import CachedValue, CacheKey, StateChange, Write, Written
+from clew_storage.records import (
+    CachedValue,
+    CacheKey,
+    StateChange,
+    ThreadKey,
+    ThreadRecord,
+    Trim,
+    Write,
+    Written,
+)
 
 
 def test_no_promise_hides_another_of_the_same_name() -> None:
@@ -94,12 +106,36 @@ class Joining(MemoryCache):
         return await super().get_value(CacheKey(key.tenant, namespace, rest), now_ms=now_ms)
 
 
-@pytest.mark.parametrize("broken", [Forgetful, Remembering, Telling, Unfenced, Immortal, Joining])
-def test_the_model_catches_a_broken_backend(broken: type[MemoryThreads | MemoryCache]) -> None:
+class Greedy(MemoryRetention):
+    """Trims without writing the whole state at the oldest version first."""
+
+    async def trim_thread(self, trim: Trim) -> bool:
+        thread = self._tables().threads.get(trim.key)
+        before = dict(thread.changes) if thread else {}
+        done = await super().trim_thread(trim)
+        if thread is not None and done:
+            thread.changes = {at: before[at] for at in thread.changes if at in before}
+        return done
+
+
+class Hasty(MemoryRetention):
+    """Deletes what it is told to, whatever waits there."""
+
+    async def delete_idle(self, threads: Sequence[ThreadRecord], *, now_ms: int) -> Sequence[ThreadKey]:
+        for thread in threads:
+            if stored := self._tables().threads.get(thread.key):
+                self._tables().bury(stored, Tombstone(self._leases.next_epoch(), now_ms))
+        return [thread.key for thread in threads]
+
+
+@pytest.mark.parametrize("broken", [Forgetful, Remembering, Telling, Unfenced, Immortal, Joining, Greedy, Hasty])
+def test_the_model_catches_a_broken_backend(broken: type[MemoryThreads | MemoryCache | MemoryRetention]) -> None:
     def make() -> MemoryBackend:
         backend = MemoryBackend()
         if issubclass(broken, MemoryThreads):
             backend._threads = broken(backend._opened, backend._leases)
+        elif issubclass(broken, MemoryRetention):
+            backend._retention = broken(backend._opened, backend._leases)
         else:
             backend._cache = broken(backend._opened)
         return backend
