@@ -45,14 +45,14 @@ async def talked(world: World, turns: int = 4) -> Handle:
 
 @pytest.mark.parametrize("head", HEADS)
 async def test_a_thread_is_deleted_by_how_it_stands_and_an_interrupted_one_only_when_asked(
-    world: World, head: str
+    here: World, head: str
 ) -> None:
-    at = await standing(world, head)
-    world.clock.advance(2 * DAY_S)
+    at = await standing(here, head)
+    here.clock.advance(2 * DAY_S)
     deleted = head in ("completed", "failed", "cancelled")
-    assert await gone(world, OLD) == (["t"] if deleted else [])
+    assert await gone(here, OLD) == (["t"] if deleted else [])
     everything = Retention(delete_after=dict.fromkeys(("completed", "failed", "interrupted"), DAY_S))
-    assert await gone(world, everything) == (["t"] if head == "interrupted" else [])
+    assert await gone(here, everything) == (["t"] if head == "interrupted" else [])
     assert bool(await at.thread.history()) == (head in ("suspended", "running"))
     await at.finish()
 
@@ -153,7 +153,7 @@ async def test_the_thread_goes_on_rewinds_and_copies_as_before(world: World) -> 
     assert (await copy.send("on its own")).status == "completed"
 
 
-@pytest.mark.parametrize("count", range(1, 11))
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8, 10])
 async def test_every_kept_checkpoint_reads_as_before_whatever_happened_on_the_thread(here: World, count: int) -> None:
     thread, _ = await eventful(here)
     await thread.update_state({"a": 1})
