@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from clew_engine import Retention, Retired, Workflow, append
+from clew_engine import Retention, Retired, Workflow, append, reads
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.workflows.steps import step
+from clew_storage import ThreadKey
 from tests.scenarios.eventful import eventful
 from tests.scenarios.heads import HEADS, refund, standing
 from tests.scenarios.scripts import Gate, ask
@@ -216,6 +217,21 @@ async def test_a_request_whose_checkpoint_was_trimmed_is_not_done_again(world: W
     with refused("request_id_reused"):
         await thread.send("other", request_id="one")
     assert len(model.requests) == asked
+
+
+async def test_pages_of_a_version_that_was_trimmed_are_refused_and_not_cut_short(here: World) -> None:
+    thread = await talked(here, 2)
+    storage, key = here.storage, ThreadKey("", "t")
+    listings = [
+        lambda token: reads.list_messages(storage, key, newest_first=False, size=1, token=token),
+        lambda token: reads.list_checkpoints(storage, key, size=1, token=token),
+    ]
+    tokens = [(await listing("")).next_token for listing in listings]
+    await thread.send("more")
+    assert await keep_last(here, 2) == [("t", 5)]
+    for listing, token in zip(listings, tokens, strict=True):
+        with refused("checkpoint_not_found"):
+            await listing(token)
 
 
 async def test_what_people_are_asked_stays_and_is_answered(world: World) -> None:
