@@ -36,6 +36,7 @@ from clew_server.rpc.wire.scalars import MESSAGE_BYTES
 from clew_server.sealing import Seals
 from clew_server.settings import Settings
 from clew_server.upkeep import upkeep
+from clew_storage import RedisSettings
 
 _log = structlog.stdlib.get_logger("clew.server")
 SERVICES = tuple(
@@ -66,7 +67,10 @@ def open_storage(settings: Settings) -> Storage:
         state_limit=settings.state_limit,
         heartbeat_s=settings.heartbeat,
     )
-    return Storage(settings.storage, tuning=tuning)
+    redis = None
+    if settings.redis:
+        redis = RedisSettings(settings.redis, prefix=settings.redis_prefix, cache_ttl=settings.cache_ttl)
+    return Storage(settings.storage, tuning=tuning, redis=redis)
 
 
 class Server:

@@ -1,5 +1,6 @@
 """The storage port, its records and errors; backends are opened by URL."""
 
+from clew_storage.beside import Beside, KeptState, RedisSettings, Relay
 from clew_storage.errors import (
     ApprovalNotPending,
     CheckpointMissing,
@@ -17,7 +18,7 @@ from clew_storage.errors import (
     ThreadMissing,
     VersionConflict,
 )
-from clew_storage.opening import default_path, open_storage
+from clew_storage.opening import default_path, open_redis, open_storage
 from clew_storage.port import Approvals, Backend, Cache, Leases, Messages, Threads
 from clew_storage.records import (
     ApprovalDecision,
@@ -54,6 +55,7 @@ __all__ = [
     "ApprovalState",
     "Approvals",
     "Backend",
+    "Beside",
     "Cache",
     "CacheKey",
     "CachedValue",
@@ -65,12 +67,15 @@ __all__ = [
     "Grant",
     "Head",
     "InfoChange",
+    "KeptState",
     "LeaseBusy",
     "LeaseLost",
     "Leases",
     "LogEntry",
     "MessageRecord",
     "Messages",
+    "RedisSettings",
+    "Relay",
     "RequestRecord",
     "RequestRecorded",
     "RevisionConflict",
@@ -93,5 +98,6 @@ __all__ = [
     "Write",
     "Written",
     "default_path",
+    "open_redis",
     "open_storage",
 ]
