@@ -46,8 +46,7 @@ class Link:
         """Stop to ask, and let go of what is ours. Harmless when called twice, or before `open`."""
         asking, self._asking = self._asking, None
         if asking is not None:
-            asking.cancel()
-            await asyncio.wait({asking})
+            await end(asking)
         self.is_up = False
         if self._ours or self._settings.release_resources:
             with suppress(*FAILURES):
@@ -102,6 +101,15 @@ class Link:
             if self._told is False:
                 _log.warning("Redis at %s is back", self.where)
             self._told = True
+
+
+async def end(*tasks: asyncio.Task[None]) -> None:
+    """Cancel tasks and wait for them. A cancel that comes while redis-py connects is lost in it, so that one may not do."""
+    left = set(tasks)
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=0.05)
 
 
 def told(error: BaseException) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from redis.asyncio.client import PubSub
 
 from clew_storage.beside import Heard
-from clew_storage.redis.link import FAILURES, Link
+from clew_storage.redis.link import FAILURES, Link, end
 
 # What waits to be said; a Redis that is slow loses what is beyond.
 _WAITING_BYTES = 8 << 20
@@ -48,10 +48,7 @@ class RedisRelay:
     async def close(self) -> None:
         """Stop; what was not said yet is not said any more. Harmless when called twice, or before `open`."""
         tasks, self._tasks = self._tasks, []
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await end(*tasks)
 
     def listen(self, topic: str, heard: Heard) -> None:
         """Hear what is said under a topic."""
