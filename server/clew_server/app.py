@@ -109,7 +109,15 @@ class Server:
             _log.info("snapshots of runs without a thread will not outlive this server: no snapshot_key is set")
         for service in ("", *SERVICES):
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
+        if self.storage.beside is not None:
+            self.storage.beside.when_it_changes(self._tell_of_redis)
+            self._tell_of_redis(self.storage.beside.is_up)
         return self
+
+    def _tell_of_redis(self, is_up: bool) -> None:
+        """Under a name of its own: a server without its Redis is as healthy as it was."""
+        status = health_pb2.HealthCheckResponse.SERVING if is_up else health_pb2.HealthCheckResponse.NOT_SERVING
+        self.storage.spawn(self._health.set("redis", status))
 
     async def wait(self) -> None:
         """Until the server has stopped."""

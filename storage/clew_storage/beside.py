@@ -64,6 +64,9 @@ class Beside(Protocol):
         """Whether it answered when it was last asked."""
         ...
 
+    def when_it_changes(self, tell: Callable[[bool], None]) -> None:
+        """Have somebody told when it goes away or comes back."""
+
     def around(self, backend: Backend) -> Backend:
         """The backend, with what is faster here taken from here."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from clew_storage.beside import RedisSettings
@@ -25,6 +26,10 @@ class RedisBeside:
     def is_up(self) -> bool:
         """Whether it answered when it was last asked."""
         return self.link.is_up
+
+    def when_it_changes(self, tell: Callable[[bool], None]) -> None:
+        """Have somebody told when it goes away or comes back."""
+        self.link.changed = tell
 
     def around(self, backend: Backend) -> Backend:
         """The backend with its cache and the newest large states here."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -34,6 +34,7 @@ class Link:
             raise StorageRefused("the Redis client decodes what it reads; give one without decode_responses")
         self.where = _place_of(self.client)
         self.is_up = False
+        self.changed: Callable[[bool], None] = lambda _: None
         self._told: bool | None = None
         self._asking: asyncio.Task[None] | None = None
 
@@ -66,6 +67,7 @@ class Link:
         self.is_up = False
         if self._told is not False:
             self._told = False
+            self.changed(False)
             _log.warning("Redis at %s is away (%s); it is asked for again every second", self.where, told(error))
 
     @asynccontextmanager
@@ -99,6 +101,7 @@ class Link:
         else:
             self.is_up = True
             if self._told is False:
+                self.changed(True)
                 _log.warning("Redis at %s is back", self.where)
             self._told = True
 

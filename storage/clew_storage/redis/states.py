@@ -29,6 +29,11 @@ class RedisStates:
         self._forgetting: asyncio.Task[None] | None = None
         self.large = settings.large_state
 
+    @property
+    def is_up(self) -> bool:
+        """Whether anything can be known."""
+        return self._link.is_up
+
     async def recall(self, key: ThreadKey) -> KeptState | None:
         """What is kept of the thread."""
         if not self._link.is_up or self._name(key) in self._gone:
@@ -43,6 +48,9 @@ class RedisStates:
 
     async def keep(self, key: ThreadKey, state: KeptState) -> None:
         """Keep a state for the time that the settings name."""
+        if self._name(key) in self._gone:
+            # What is erased is what was there before.
+            await self.close()
         if not self._link.is_up:
             return
         try:
@@ -67,7 +75,6 @@ class RedisStates:
         """Wait for what is being erased."""
         if self._forgetting is not None:
             await asyncio.wait({self._forgetting})
-            self._forgetting = None
 
     async def _forget(self) -> None:
         while self._gone:
@@ -99,8 +106,10 @@ class CachedThreads:
 
     async def get_state(self, key: ThreadKey, *, version: int | None) -> dict[str, bytes] | None:
         """As the port says."""
-        kept = await self._states.recall(key)
-        head = (await self._inner.glance([key]))[key]
+        if not self._states.is_up:
+            return await self._inner.get_state(key, version=version)
+        kept, glances = await asyncio.gather(self._states.recall(key), self._inner.glance([key]))
+        head = glances[key]
         if not head.head_version or version not in (None, head.head_version):
             return await self._inner.get_state(key, version=version)
         if kept is not None and (kept.uid, kept.version) == (head.uid, head.head_version):
@@ -150,15 +159,18 @@ def _encoded(state: KeptState) -> bytes:
 
 
 def _decoded(kept: bytes | None) -> KeptState | None:
-    """None where nothing is kept, or in a form of another release."""
-    if kept is None:
+    """None where nothing is kept, or something that is not in this format."""
+    place = 0 if kept is None else kept.find(b"\n") + 1
+    if kept is None or not place:
         return None
-    place = kept.find(b"\n") + 1
-    head = orjson.loads(kept[:place])
-    if head[0] != _FORMAT:
+    try:
+        found, uid, version, names = orjson.loads(kept[:place])
+    except ValueError:
+        return None
+    if found != _FORMAT:
         return None
     values: dict[str, bytes] = {}
-    for name, size in head[3]:
+    for name, size in names:
         values[name] = kept[place : place + size]
         place += size
-    return KeptState(head[1], head[2], values)
+    return KeptState(uid, version, values)

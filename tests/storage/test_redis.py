@@ -11,8 +11,13 @@ from uuid import uuid4
 import pytest
 
 from clew_storage import Backend, RedisSettings, open_redis, open_storage
-from clew_storage.conformance import BackendPromises, hold_to_model
-from clew_storage.conformance.categories import Category, MakeBackend
+from clew_storage.conformance import Category, hold_to_model
+from clew_storage.conformance.backend_promises import OpeningPromises
+from clew_storage.conformance.cache_promises import CachePromises
+from clew_storage.conformance.categories import MakeBackend
+from clew_storage.conformance.copy_promises import CopyPromises
+from clew_storage.conformance.delete_promises import DeletePromises
+from clew_storage.conformance.state_promises import StatePromises
 
 
 def with_redis(url: str, redis: str, prefix: str) -> Callable[[], Backend]:
@@ -21,7 +26,9 @@ def with_redis(url: str, redis: str, prefix: str) -> Callable[[], Backend]:
     return lambda: open_redis(settings).around(open_storage(url))
 
 
-class TestSqliteBesideRedis(BackendPromises):
+class TestSqliteBesideRedis(CachePromises, StatePromises, CopyPromises, DeletePromises, OpeningPromises):
+    """Those promises that Redis has a part in."""
+
     opted_out: ClassVar = {Category.SHARED: "one process owns a file"}
 
     @pytest.fixture
@@ -38,4 +45,4 @@ class TestSqliteBesideRedis(BackendPromises):
 
 
 def test_random_histories_equal_the_model(redis_url: str) -> None:
-    hold_to_model(lambda: with_redis("memory://", redis_url, uuid4().hex), histories=60)
+    hold_to_model(lambda: with_redis("memory://", redis_url, uuid4().hex), histories=20)
