@@ -77,7 +77,7 @@ class RedisSettings:
 
     `connection`: a URL (`redis://`, `rediss://` or `unix://`), a `redis.asyncio.Redis` or a `redis.asyncio.ConnectionPool`. What is made of a URL is
     closed with the storage; what was given stays open for its owner, unless `release_resources`. `prefix` begins every name in Redis: databases that
-    share a Redis have one each. States of at least `large_state` are kept for `cache_ttl`.
+    share a Redis have one each. States of at least `large_state` are kept for `cache_ttl`, and waited for no longer than `patience`: the database has them too.
     """
 
     connection: Any = field(repr=False)
@@ -85,6 +85,7 @@ class RedisSettings:
     cache_ttl: float = 24 * 3600.0
     release_resources: bool = False
     large_state: int = 32 << 10
+    patience: float = 0.25
 
     def __post_init__(self) -> None:
         if not self.prefix or not self.prefix.isprintable():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -18,7 +19,7 @@ UP, DOWN = health_pb2.HealthCheckResponse.SERVING, health_pb2.HealthCheckRespons
 async def test_a_server_is_healthy_whether_its_redis_is_or_not(kept_redis: KeptRedis) -> None:
     kept_redis.kill()
     async with serving([Agent("app", model=ScriptedModel())], redis=kept_redis.url) as served:
-        health = health_pb2_grpc.HealthStub(served.channel)
+        health: Any = health_pb2_grpc.HealthStub(served.channel)
         told = health.Watch(health_pb2.HealthCheckRequest(service="redis"))
         async with asyncio.timeout(20):
             assert (await told.read()).status == DOWN
@@ -32,6 +33,6 @@ async def test_a_server_is_healthy_whether_its_redis_is_or_not(kept_redis: KeptR
 
 async def test_a_server_without_redis_knows_of_none() -> None:
     async with serving([Agent("app", model=ScriptedModel())]) as served:
-        health = health_pb2_grpc.HealthStub(served.channel)
+        health: Any = health_pb2_grpc.HealthStub(served.channel)
         with pytest.raises(Exception, match="NOT_FOUND"):
             await health.Check(health_pb2.HealthCheckRequest(service="redis"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -150,7 +151,7 @@ async def test_a_thread_is_only_listened_to_while_somebody_watches(server: Make,
     with kept_redis.client() as redis:
 
         def channels() -> set[str]:
-            found = redis.execute_command("PUBSUB", "CHANNELS")
+            found: Any = redis.pubsub_channels()
             return {channel.decode().partition(":")[2] for channel in found}
 
         await until(lambda: channels() == {"requests"})
@@ -276,7 +277,7 @@ async def random_joins(
     for _ in range(joins):
         some = random_.choice(script)
         some.insert(random_.randrange(len(some)), join)
-    here = server(redis_url, [*script[0], ask("note")], [*script[1], ask("note")], script[2])  # type: ignore[list-item]
+    here = server(redis_url, [*script[0], ask("note")], [*script[1], ask("note")], script[2])
     lost = Losing.every(7, here.storage) if losing else None
     if deaf:
         listen_with(Deaf, there.storage)

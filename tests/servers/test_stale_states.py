@@ -45,7 +45,7 @@ class Site:
 
 @pytest.fixture
 async def site(kept_redis: KeptRedis) -> AsyncIterator[Site]:
-    storage = Storage("memory://", redis=RedisSettings(kept_redis.url, prefix=uuid4().hex))
+    storage = Storage("memory://", redis=RedisSettings(kept_redis.url, prefix=uuid4().hex, patience=10.0))
     agent = Agent("app", model=ScriptedModel(), storage=storage)
     async with storage, serving([agent], storage) as served, clew.Client(served.target) as client:
         thread = client.app("app").thread("t")

@@ -22,7 +22,7 @@ from clew_storage.conformance.state_promises import StatePromises
 
 def with_redis(url: str, redis: str, prefix: str) -> Callable[[], Backend]:
     """Opens the same database each time, beside the same part of Redis; every state counts as large."""
-    settings = RedisSettings(redis, prefix=prefix, large_state=0)
+    settings = RedisSettings(redis, prefix=prefix, large_state=0, patience=10.0)
     return lambda: open_redis(settings).around(open_storage(url))
 
 

@@ -145,7 +145,7 @@ async def test_tls_a_password_and_another_database_are_in_the_url(tmp_path: Path
         client.config_set("requirepass", "secret")
         place = f"localhost:{redis.port + 1}/3?ssl_ca_certs={tmp_path}/ca.pem"
         await use(f"rediss://:secret@{place}")
-        client.execute_command("AUTH", "secret")
+        client.auth("secret")
         assert client.info("keyspace").keys() == {"db3"}
         with pytest.raises(StorageUnavailableError, match="does not answer"):
             await use(f"rediss://:wrong@{place}")

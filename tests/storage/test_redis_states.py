@@ -62,7 +62,7 @@ async def make_stored() -> AsyncIterator[Callable[..., Any]]:
     opened: list[Backend] = []
 
     async def make(url: str, **settings: Any) -> Stored:
-        told = RedisSettings(url, **{"prefix": uuid4().hex, **settings})
+        told = RedisSettings(url, **{"prefix": uuid4().hex, "patience": 10.0, **settings})
         beside = open_redis(told)
         backend = beside.around(open_storage("memory://"))
         await backend.open()
@@ -150,13 +150,14 @@ async def test_what_is_kept_is_gone_after_its_time(make_stored: Callable[..., An
     await stored.write(1, LARGE)
     await stored.read()
     with kept_redis.client() as redis:
-        (name,) = redis.keys("*")
+        names: Any = redis.keys("*")
+        (name,) = names
         assert 0 < redis.pttl(name) <= 5000
         assert name.decode() == f"{stored.settings.prefix}:state/acme/thread-1"
 
 
 async def test_a_redis_that_is_away_costs_no_read(make_stored: Callable[..., Any], kept_redis: KeptRedis) -> None:
-    stored = await make_stored(kept_redis.url)
+    stored = await make_stored(kept_redis.url, patience=0.25)
     await stored.write(1, LARGE)
     await stored.read()
     for away in (kept_redis.pause, kept_redis.kill):
@@ -186,7 +187,7 @@ async def test_a_state_of_512_kib_costs_the_database_little_when_redis_has_it(
     url = in_schema(postgres_dsn, schema)
     # Text that hardly compresses, as it would be in pages of its own.
     state = {f"key-{number}": b'"%b"' % b64encode(random.Random(number).randbytes(12_286)) for number in range(32)}
-    settings = RedisSettings(redis_url, prefix=uuid4().hex)
+    settings = RedisSettings(redis_url, prefix=uuid4().hex, patience=10.0)
     async with opened(open_storage(url)) as backend:
         grant = await a_grant(backend)
         for version, (key, value) in enumerate(state.items(), 1):

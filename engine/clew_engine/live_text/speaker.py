@@ -57,8 +57,7 @@ class Speaker:
     def heed(self, request: Request) -> None:
         """Another server says what it follows."""
         now = asyncio.get_running_loop().time()
-        for key in [key for key, session in self._sessions.items() if session.wanted_until < now]:
-            del self._sessions[key]
+        self._forget_unwanted()
         for key in request.follows:
             session = self._sessions.setdefault(key, _Session(now))
             session.wanted_until = now + _WANTED_S
@@ -93,6 +92,11 @@ class Speaker:
             self._timer.cancel()
             self._timer = None
 
+    def _forget_unwanted(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for key in [key for key, session in self._sessions.items() if session.wanted_until < now]:
+            del self._sessions[key]
+
     def _tell_soon(self, key: ThreadKey) -> None:
         self._due.add(key)
         if self._timer is None:
@@ -101,6 +105,7 @@ class Speaker:
     def _tell(self) -> None:
         self._timer = None
         due, self._due = self._due, set()
+        self._forget_unwanted()
         for key in due:
             session = self._sessions.get(key)
             if session is not None and (session.items or session.whole):

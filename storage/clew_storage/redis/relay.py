@@ -52,7 +52,10 @@ class RedisRelay:
 
     def listen(self, topic: str, heard: Heard) -> None:
         """Hear what is said under a topic."""
-        self._listeners[self._channel(topic)] = heard
+        channel = self._channel(topic)
+        self._listeners[channel] = heard
+        # Also where it is listened to already: the confirmation is what tells the listener that it hears.
+        self._asked.discard(channel)
         self._stirred.set()
 
     def forget(self, topic: str) -> None:
@@ -89,7 +92,9 @@ class RedisRelay:
         self._asked = set(self._listeners)
         async with asyncio.timeout(_SAY_S):
             await ears.subscribe(*self._asked)
+        # There may be more to listen to since.
         self._ears = ears
+        self._stirred.set()
         quiet = False
         while self._listeners or self._asked:
             message: dict[str, Any] | None = await ears.get_message(timeout=_QUIET_S)

@@ -14,8 +14,6 @@ from clew_storage.records import RequestRecord, ThreadKey, ThreadRecord, Write, 
 from clew_storage.redis.link import FAILURES, Link
 
 _FORMAT = 1
-# Longer than this it is not worth waiting: the database has the state too.
-_WAIT_S = 0.25
 
 
 class RedisStates:
@@ -25,6 +23,7 @@ class RedisStates:
         self._link = link
         self._prefix = settings.prefix
         self._ttl_ms = max(1, round(settings.cache_ttl * 1000))
+        self._patience_s = settings.patience
         self._gone: set[str] = set()
         self._forgetting: asyncio.Task[None] | None = None
         self.large = settings.large_state
@@ -39,7 +38,7 @@ class RedisStates:
         if not self._link.is_up or self._name(key) in self._gone:
             return None
         try:
-            async with asyncio.timeout(_WAIT_S):
+            async with asyncio.timeout(self._patience_s):
                 found: Any = await self._link.client.get(self._name(key))
                 return _decoded(found)
         except FAILURES as error:
@@ -54,7 +53,7 @@ class RedisStates:
         if not self._link.is_up:
             return
         try:
-            async with asyncio.timeout(_WAIT_S):
+            async with asyncio.timeout(self._patience_s):
                 await self._link.client.set(self._name(key), _encoded(state), px=self._ttl_ms)
         except FAILURES as error:
             self._link.lost(error)
@@ -80,7 +79,7 @@ class RedisStates:
         while self._gone:
             some = list(self._gone)
             try:
-                async with asyncio.timeout(_WAIT_S):
+                async with asyncio.timeout(self._patience_s):
                     await self._link.client.unlink(*some)
             except FAILURES as error:
                 self._link.lost(error)
