@@ -1,7 +1,7 @@
 # Every target makes what it needs; `make help` lists them.
 PYTHON ?= python3
 # Optional parts of the product that the tests use.
-EXTRAS ?= dev,postgres,openai,anthropic,google,bedrock
+EXTRAS ?= dev,postgres,redis,openai,anthropic,google,bedrock
 # Processes that run tests side by side.
 WORKERS ?= 2
 # What `make check` compares the contract with.

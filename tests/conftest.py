@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.postgres import some_dsn
+from tests.support.redis import KeptRedis, a_redis, some_redis
 
 # A loaded machine is slow, which says nothing of the code.
 settings.register_profile("clew", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -25,6 +26,20 @@ def postgres_dsn() -> Iterator[str]:
     """A Postgres server, started by the first test that asks for it."""
     with some_dsn() as dsn:
         yield dsn
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """A Redis server, started by the first test that asks for it."""
+    with some_redis() as url:
+        yield url
+
+
+@pytest.fixture
+def kept_redis() -> Iterator[KeptRedis]:
+    """A Redis server of the test's own, to be killed and started again."""
+    with a_redis() as server:
+        yield server
 
 
 NOT_RUN: pytest.StashKey[set[str]] = pytest.StashKey()

@@ -71,10 +71,13 @@ class Handle(ABC):
         return found.as_dict(reasoning)
 
     @checked
-    async def state(self, checkpoint_id: str | None = None) -> dict[str, Any]:
-        """The state at the head, or as of a checkpoint. Neither the conversation nor the engine's own values are in it."""
+    async def state(self, checkpoint_id: str | None = None, *, allow_stale: bool = False) -> dict[str, Any]:
+        """The state at the head, or as of a checkpoint. Neither the conversation nor the engine's own values are in it.
+
+        With `allow_stale` a large one may come from Redis as it was at an earlier version, without a look at the database.
+        """
         async with self.storage.calling(self.key):
-            values, _ = await reads.get_state(self.storage, self.key, checkpoint_id or "")
+            values, _ = await reads.get_state(self.storage, self.key, checkpoint_id or "", allow_stale=allow_stale)
         view = StateView(values, (), {})
         return {name: view[name] for name in values}
 

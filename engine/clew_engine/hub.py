@@ -5,25 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from clew_engine.errors import StreamCutError
 from clew_engine.events import (
     CheckpointWritten,
     Event,
-    MessageDiscarded,
-    Payload,
-    ReasoningDelta,
-    RunStarted,
-    TextDelta,
 )
+from clew_engine.live_text.texts import DELTAS, LiveTexts
 from clew_engine.messages import DataPart, MediaPart, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from clew_engine.node_talks import path_of
-from clew_storage import Status, ThreadKey
+from clew_storage import ThreadKey
 
 _EVENT_BYTES = 300
-# Tuples: `A | B` would be made anew for every event.
-_DELTAS = (TextDelta, ReasoningDelta)
 
 
 class Subscription:
@@ -124,15 +116,15 @@ class Hub:
     def __init__(self, reader_bytes: int) -> None:
         self._reader_bytes = reader_bytes
         self.watched: Callable[[], None] = lambda: None
+        self.published: Callable[[ThreadKey, Sequence[Event], int], None] = lambda *_: None
         self._readers: dict[ThreadKey, set[Subscription]] = {}
-        self._live: dict[ThreadKey, dict[str, dict[tuple[type, str, int], list[Event]]]] = {}
+        self.texts = LiveTexts()
 
     def subscribe(self, key: ThreadKey, uid: str = "") -> Subscription:
         """A new reader; it begins with the text so far of a message that is being streamed."""
         reader = Subscription(self._reader_bytes, uid)
         self._readers.setdefault(key, set()).add(reader)
-        texts = [parts for of, parts in self._live.get(key, {}).items() if _concerns(reader, of)]
-        so_far = [_joined(deltas) for parts in texts for deltas in parts.values()]
+        so_far = [delta for of in self.texts.uids(key) if _concerns(reader, of) for delta in self.texts.so_far(key, of)]
         if so_far:
             reader.push(so_far, 0)
         self.watched()
@@ -146,9 +138,14 @@ class Hub:
             if not readers:
                 del self._readers[key]
 
-    def publish(self, key: ThreadKey, events: Sequence[Event]) -> None:
-        """Hand events of one incarnation of a thread to every reader of it, without waiting for any."""
-        self._note(key, events)
+    def publish(self, key: ThreadKey, events: Sequence[Event], epoch: int = 0) -> None:
+        """Hand events of one incarnation of a thread to every reader of it, without waiting for any; `epoch` is the lease's under which they were made."""
+        self.hand_out(key, events)
+        self.published(key, events, epoch)
+
+    def hand_out(self, key: ThreadKey, events: Sequence[Event]) -> None:
+        """As `publish`, for what comes from another server."""
+        self.texts.note(key, events)
         readers = self._readers.get(key)
         if not readers:
             return
@@ -157,9 +154,14 @@ class Hub:
             if _concerns(reader, events[0].thread_uid):
                 reader.push(events, size)
 
+    def nudge(self, key: ThreadKey) -> None:
+        """Another server may have written to the thread: those who watch it look themselves."""
+        for reader in self._readers.get(key, ()):
+            reader.nudge()
+
     def fail(self, key: ThreadKey, uid: str, error: Exception) -> None:
         """End every reader of one incarnation of a thread. The next one's, which may be there already, go on."""
-        self._forget_text(key, uid)
+        self.texts.forget(key, uid)
         for reader in tuple(self._readers.get(key, ())):
             if _concerns(reader, uid):
                 reader.fail(error)
@@ -178,59 +180,15 @@ class Hub:
         """How many readers there are."""
         return sum(map(len, self._readers.values()))
 
-    def _note(self, key: ThreadKey, events: Sequence[Event]) -> None:
-        for event in events:
-            payload = event.payload
-            if isinstance(payload, _DELTAS):
-                part = (type(payload), payload.message_id, payload.part_index)
-                self._live.setdefault(key, {}).setdefault(event.thread_uid, {}).setdefault(part, []).append(event)
-            else:
-                self._end_texts(key, event)
-
-    def _end_texts(self, key: ThreadKey, event: Event) -> None:
-        """Forget the text of the messages that an event ends; what others say goes on."""
-        texts = self._live.get(key, {}).get(event.thread_uid)
-        if texts is None:
-            return
-        for part in [part for part in texts if _ends(event.payload, part[1])]:
-            del texts[part]
-        if not texts:
-            self._forget_text(key, event.thread_uid)
-
-    def _forget_text(self, key: ThreadKey, uid: str) -> None:
-        texts = self._live.get(key)
-        if texts is not None and texts.pop(uid, None) is not None and not texts:
-            del self._live[key]
-
-
-def _ends(payload: Payload, message_id: str) -> bool:
-    """Whether a message's text is over with this event."""
-    if isinstance(payload, MessageDiscarded):
-        return payload.message_id == message_id
-    if isinstance(payload, CheckpointWritten):
-        # Agents in nodes talk side by side: what one of them wrote ends no other's text.
-        at_rest = payload.checkpoint.status is not Status.IN_PROGRESS
-        return (
-            at_rest or not path_of(message_id) or any(each.message.id == message_id for each in payload.node_messages)
-        )
-    return isinstance(payload, RunStarted)
-
 
 def _concerns(reader: Subscription, uid: str) -> bool:
     """Whether a reader reads this incarnation, as far as both are known."""
     return not reader.uid or not uid or reader.uid == uid
 
 
-def _joined(deltas: list[Event]) -> Event:
-    first = deltas[0].payload
-    assert isinstance(first, _DELTAS)
-    text = "".join(event.payload.text for event in deltas if isinstance(event.payload, _DELTAS))
-    return replace(deltas[0], payload=replace(first, text=text))
-
-
 def _size(event: Event) -> int:
     payload = event.payload
-    if isinstance(payload, _DELTAS):
+    if isinstance(payload, DELTAS):
         return _EVENT_BYTES + len(payload.text)
     if isinstance(payload, CheckpointWritten):
         messages = (*payload.messages, *(each.message for each in payload.node_messages))

@@ -180,7 +180,12 @@ class OpenThread:
     def emit(self, payload: Payload) -> None:
         """Tell live readers something that is not in the log; it carries the last version as its cursor."""
         event = Event(self.key.thread_id, self.uid, self.run_id, self.version, False, self._storage.now_ms(), payload)
-        self._storage.hub.publish(self.key, [event])
+        self._storage.hub.publish(self.key, [event], self.epoch)
+
+    @property
+    def epoch(self) -> int:
+        """The lease's: of two servers that write to a thread the larger one is right."""
+        return self._grant.epoch
 
     @property
     def is_held(self) -> bool:
@@ -248,6 +253,6 @@ class OpenThread:
         if self.at_rest is not None and entry.record.status is not Status.IN_PROGRESS:
             # Who reads the terminal may call again at once: by then the thread is free.
             await self.at_rest()
-        self._storage.hub.publish(self.key, events_of(self.key, self.uid, entry, waiting))
+        self._storage.hub.publish(self.key, events_of(self.key, self.uid, entry, waiting), self.epoch)
         self._storage.approval_feed.note(self.key, written.thread.info, write, before)
         return view_checkpoint(self.key.thread_id, self.uid, entry.record, entry.body)

@@ -80,8 +80,22 @@ async def list_threads(
     return Page(items, await storage.page_tokens.make(listing, (moment, last.key.thread_id)))
 
 
-async def get_state(storage: Storage, key: ThreadKey, checkpoint_id: str) -> tuple[dict[str, bytes], Checkpoint | None]:
-    """The state at a checkpoint (empty: the head), with the checkpoint; None for a thread that has none yet."""
+@dataclass(frozen=True, slots=True)
+class StateRead:
+    """Of which checkpoint a state is; version 0 and no id where nothing was written yet."""
+
+    version: int = 0
+    checkpoint_id: str = ""
+
+
+async def get_state(
+    storage: Storage, key: ThreadKey, checkpoint_id: str, *, allow_stale: bool = False
+) -> tuple[dict[str, bytes], StateRead]:
+    """The state at a checkpoint (empty: the head), and which that is. With `allow_stale` the head may be one of before, where Redis has its state."""
+    if allow_stale and not checkpoint_id and storage.beside is not None:
+        kept = await storage.beside.states.recall(key)
+        if kept is not None:
+            return kept.values, StateRead(kept.version, ids.checkpoint_id(kept.uid, kept.version))
     while True:
         head = await _head(storage, key)
         record = head.checkpoint
@@ -90,8 +104,8 @@ async def get_state(storage: Storage, key: ThreadKey, checkpoint_id: str) -> tup
         version = record.version if record else None
         state = await storage.backend.threads.get_state(key, version=version)
         if state is not None:
-            view = view_checkpoint(key.thread_id, head.thread.uid, record) if record else None
-            return state, view
+            read = StateRead(record.version, ids.checkpoint_id(head.thread.uid, record.version)) if record else None
+            return state, read or StateRead()
         # The thread was deleted (and perhaps made anew) between the two reads: look again.
 
 

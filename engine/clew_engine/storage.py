@@ -17,6 +17,7 @@ from clew_engine.approval_feed import ApprovalFeed
 from clew_engine.archives import ArchiveFile, Exported, Imported, Progress, selection_of
 from clew_engine.argument_checks import checked
 from clew_engine.arrivals import Arrivals
+from clew_engine.beside import exchange_of, open_beside
 from clew_engine.blocking import blocking
 from clew_engine.cache import Cache
 from clew_engine.causes import traced
@@ -54,6 +55,8 @@ def _system_clock() -> int:
 class Storage:
     """One database, opened at its first use. `url` as `clew_storage.open_storage` takes it; None is the default SQLite file.
 
+    `redis` is what may stand beside it: a URL, a `redis.asyncio.Redis`, a `redis.asyncio.ConnectionPool`, or `RedisSettings` of one of these.
+
     Threads, `approvals`, memory and the `cache` are shared by everything that is built on the same Storage. Close it, or use it as an async context manager.
     With `recover="auto"` runs that died are gone on with by themselves, of the agents and workflows that have had a thread made on it.
     It is of use without an agent or workflow, too: `thread(id)`, `threads.list()`, `approvals.list()` and `cache` read and write what is stored.
@@ -68,6 +71,7 @@ class Storage:
         recover: Recover | str = Recover.MANUAL,
         tuning: Tuning | None = None,
         clock: Callable[[], int] = _system_clock,
+        redis: object = None,
     ) -> None:
         self.tuning = tuning or Tuning(
             on_busy=on_busy_of(on_busy) or OnBusy.WAIT, busy_timeout_s=busy_timeout, recover=recover_of(recover)
@@ -75,11 +79,15 @@ class Storage:
         if url is not None and not isinstance(url, str) and not hasattr(url, "threads"):
             raise ArgumentInvalidError("url", f"the URL of a database is due here, not {type(url).__name__}")
         self.backend: Backend = open_storage(url) if url is None or isinstance(url, str) else url
+        self.beside = open_beside(redis)
+        if self.beside is not None:
+            self.backend = self.beside.around(self.backend)
         self.now_ms = clock
         self.hub = Hub(self.tuning.reader_bytes)
         self.lookout = Lookout(self)
         self.recovery = Recovery(self)
         self.hub.watched = self.lookout.wake
+        self.exchange = exchange_of(self)
         self.approval_feed = ApprovalFeed()
         self.approvals = Approvals(self)
         self.cache = Cache(self)
@@ -144,6 +152,8 @@ class Storage:
         running = asyncio.get_running_loop()
         if self._opening is None:
             self.loop = running
+            if self.exchange is not None:
+                self.exchange.open()
             self._opening = running.create_task(self.backend.open())
         elif self.loop is not running:
             self._opening = running.create_task(self._move(running))
@@ -169,6 +179,9 @@ class Storage:
         self.hub, self.approval_feed = Hub(self.tuning.reader_bytes), ApprovalFeed()
         self.lookout, self.recovery = Lookout(self), Recovery(self)
         self.hub.watched = self.lookout.wake
+        if self.exchange is not None:
+            self.exchange.close()
+            self.exchange.open()
         self.warm = WarmThreads(self.tuning.cache_bytes)
         self.live, self.arrivals, self.interrupters = {}, Arrivals(self.now_ms), Counter()
         self._tasks, self._sweeper = set(), None
@@ -214,6 +227,8 @@ class Storage:
             self._sweeper = None
         await self.recovery.close()
         await self.lookout.close()
+        if self.exchange is not None:
+            self.exchange.close()
         for run in tuple(self.live.values()):
             run.abandon(StreamCutError(run.thread.version, "the storage is closing"))
         await asyncio.gather(*(asyncio.shield(run.ended) for run in tuple(self.live.values())))

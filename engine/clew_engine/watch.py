@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -48,10 +48,11 @@ async def watch_batches(
     reader = storage.hub.subscribe(key)
     reader.heed_others()
     try:
-        watch = _Watch(storage, key, after_version, run_version, follow, reader)
-        await watch.begin(uid)
-        async for batch in watch.batches():
-            yield batch
+        with storage.exchange.following(key) if storage.exchange else nullcontext():
+            watch = _Watch(storage, key, after_version, run_version, follow, reader)
+            await watch.begin(uid)
+            async for batch in watch.batches():
+                yield batch
     finally:
         storage.hub.unsubscribe(key, reader)
 
@@ -119,6 +120,8 @@ class _Watch:
         self._said = 0
         self._began = 0
         self._written_inside: set[str] = set()
+        # What came before the log was read as far as it: another server's text may be here sooner than its last write was seen.
+        self._early: list[Event] = []
 
     async def begin(self, uid: str | None) -> None:
         self._uid = uid or ""
@@ -215,38 +218,46 @@ class _Watch:
             )
 
     async def _live(self) -> Batches:
+        batch, behind = list[Event](), False
         while True:
-            batch = await self._reader.take(self._storage.tuning.heartbeat_s)
-            if self._reader.is_behind():
-                # Another server has the thread: what it wrote is in the log.
-                return
-            if not batch:
-                yield [self._beat()]
-                continue
-            fresh = [event for event in batch if self._is_fresh(event)]
-            if self._misses(fresh):
-                return
+            fresh = self._ready()
             mine = self._mine(fresh, live=True)
             for event in mine:
                 if event.last_of_version:
                     self._cursor = event.version
             if mine:
                 yield mine
-            if self._ended or any(map(_rests, fresh)):
+            # Another server has the thread, and what it wrote is in the log; or what lies before these is.
+            look = behind or (batch and self._early)
+            if look or self._ended or any(map(_rests, fresh)):
                 return
+            batch = await self._reader.take(self._storage.tuning.heartbeat_s)
+            behind = self._reader.is_behind()
+            if not batch and not behind:
+                yield [self._beat()]
+            self._early += batch
+
+    def _ready(self) -> list[Event]:
+        """What came and may be told now; the rest waits until the log was read."""
+        fresh = [event for event in self._early if self._is_fresh(event)]
+        ready = self._reached(fresh)
+        self._early = fresh[ready:]
+        return fresh[:ready]
 
     def _is_over(self) -> bool:
         return self._ended
 
-    def _misses(self, events: list[Event]) -> bool:
-        """Whether a version lies between the cursor and these, which then is in the log."""
+    def _reached(self, events: list[Event]) -> int:
+        """How many of these follow the cursor with no version between, which then is in the log."""
         known = self._cursor
-        for event in events:
+        for place, event in enumerate(events):
             if event.payload.logged:
                 if event.version > known + 1:
-                    return True
+                    return place
                 known = event.version
-        return False
+            elif isinstance(event.payload, _OF_A_TEXT) and event.version > known:
+                return place
+        return len(events)
 
     def _is_fresh(self, event: Event) -> bool:
         if event.thread_uid not in ("", self._uid):

@@ -36,6 +36,7 @@ from clew_server.rpc.wire.scalars import MESSAGE_BYTES
 from clew_server.sealing import Seals
 from clew_server.settings import Settings
 from clew_server.upkeep import upkeep
+from clew_storage import RedisSettings
 
 _log = structlog.stdlib.get_logger("clew.server")
 SERVICES = tuple(
@@ -66,7 +67,10 @@ def open_storage(settings: Settings) -> Storage:
         recover=Recover(settings.recover),
         recover_tries=settings.recover_tries,
     )
-    return Storage(settings.storage, tuning=tuning)
+    redis = None
+    if settings.redis:
+        redis = RedisSettings(settings.redis, prefix=settings.redis_prefix, cache_ttl=settings.cache_ttl)
+    return Storage(settings.storage, tuning=tuning, redis=redis)
 
 
 class Server:
@@ -105,7 +109,15 @@ class Server:
             _log.info("snapshots of runs without a thread will not outlive this server: no snapshot_key is set")
         for service in ("", *SERVICES):
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
+        if self.storage.beside is not None:
+            self.storage.beside.when_it_changes(self._tell_of_redis)
+            self._tell_of_redis(self.storage.beside.is_up)
         return self
+
+    def _tell_of_redis(self, is_up: bool) -> None:
+        """Under a name of its own: a server without its Redis is as healthy as it was."""
+        status = health_pb2.HealthCheckResponse.SERVING if is_up else health_pb2.HealthCheckResponse.NOT_SERVING
+        self.storage.spawn(self._health.set("redis", status))
 
     async def wait(self) -> None:
         """Until the server has stopped."""

@@ -54,6 +54,12 @@ class Settings(BaseSettings):
 
     storage: str | None = None
     """Where threads are kept, as a URL; None is a SQLite file of the user's own."""
+    redis: Annotated[str | None, Field(repr=False)] = None
+    """A Redis beside the database, as a URL: text across servers, large states, and the values of the cache."""
+    redis_prefix: Annotated[str, Field(min_length=1)] = "clew"
+    """What every name in Redis begins with: databases that share a Redis have one each."""
+    cache_ttl: Annotated[float, Field(gt=0, le=3_155_760_000)] = 86_400.0
+    """How long a state that was read is kept in Redis."""
     host: str = "127.0.0.1"
     """The address to listen on."""
     port: Annotated[int, Field(ge=0, le=65535)] = DEFAULT_PORT

@@ -1,5 +1,6 @@
 """The storage port, its records and errors; backends are opened by URL."""
 
+from clew_storage.beside import Beside, KeptState, RedisSettings, Relay
 from clew_storage.errors import (
     ApprovalNotPending,
     CheckpointMissing,
@@ -17,7 +18,7 @@ from clew_storage.errors import (
     ThreadMissing,
     VersionConflict,
 )
-from clew_storage.opening import default_path, for_reading, open_storage
+from clew_storage.opening import default_path, for_reading, open_redis, open_storage
 from clew_storage.port import Approvals, Archive, Backend, Cache, Leases, Messages, Retention, Sizes, Threads
 from clew_storage.records import (
     Amount,
@@ -62,6 +63,7 @@ __all__ = [
     "Approvals",
     "Archive",
     "Backend",
+    "Beside",
     "Cache",
     "CacheKey",
     "CachedValue",
@@ -74,6 +76,7 @@ __all__ = [
     "Head",
     "IdleFilter",
     "InfoChange",
+    "KeptState",
     "Kind",
     "LeaseBusy",
     "LeaseLost",
@@ -81,6 +84,8 @@ __all__ = [
     "LogEntry",
     "MessageRecord",
     "Messages",
+    "RedisSettings",
+    "Relay",
     "RequestRecord",
     "RequestRecorded",
     "Retention",
@@ -109,5 +114,6 @@ __all__ = [
     "Written",
     "default_path",
     "for_reading",
+    "open_redis",
     "open_storage",
 ]

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote
 
+from clew_storage.beside import Beside, RedisSettings
 from clew_storage.errors import StorageRefused
 from clew_storage.port import Backend
 
@@ -49,6 +50,21 @@ def for_reading(url: str | None = None) -> str:
     if scheme != "sqlite" or name == ":memory:" or "mode" in dict(parse_qsl(query)):
         return url
     return f"{url}{'&' if query else '?'}mode=ro"
+
+
+def open_redis(given: object) -> Beside:
+    """Redis, to be put around a backend and opened with it.
+
+    Takes a URL, a `redis.asyncio.Redis`, a `redis.asyncio.ConnectionPool`, or `RedisSettings` of one of these. Raises `StorageRefused` for what is none
+    of them; a Redis that cannot be reached is no reason.
+    """
+    try:
+        from clew_storage.redis import RedisBeside  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name != "redis":
+            raise
+        raise StorageRefused("Redis needs the package redis: pip install 'clew-server[redis]'") from error
+    return RedisBeside(given if isinstance(given, RedisSettings) else RedisSettings(given))
 
 
 def default_path() -> Path:

@@ -117,6 +117,15 @@ def test_a_whole_message_that_was_missed_comes_as_text_too() -> None:
     assert text_of(again, "m2.1") == "hello"
 
 
+def test_a_message_of_which_only_a_beginning_came_is_completed_before_its_checkpoint() -> None:
+    position = Position(complete=False)
+    events = given_by(
+        position, started(1), written(1), delta(1, "m2.0", 0, ANSWER[:5]), written(2, said("m2.0", ANSWER))
+    )
+    assert types(events)[-3:] == ["text_delta", "text_delta", "checkpoint_written"]
+    assert text_of(events, "m2.0") == ANSWER
+
+
 def test_a_stream_that_did_not_break_gets_no_text_but_the_servers() -> None:
     position = Position(complete=True)
     seen = given_by(position, started(1), written(1), written(2, said("m2.1", "hello")))

@@ -106,4 +106,4 @@ async def test_nothing_is_kept_of_threads_that_nobody_reads() -> None:
     hub.unsubscribe(KEY, reader)
     hub.publish(KEY, [text("a")])
     hub.publish(KEY, [an_event(RunStarted(2))])
-    assert (hub.readers(), hub._readers, hub._live) == (0, {}, {})
+    assert (hub.readers(), hub._readers, hub.texts._texts) == (0, {}, {})

@@ -30,6 +30,7 @@ class ServedProcess:
         self._storage = storage or f"sqlite://{self.database}"
         self._starts = 0
         self.name = "socket"
+        self.serves = "tests.faults.served:agent"
         self._environment = environment
         self._child: asyncio.subprocess.Process | None = None
         self._client: clew.Client | None = None
@@ -48,7 +49,7 @@ class ServedProcess:
         socket = self._folder / f"{self.name}-{self._starts}"
         with (self._folder / "errors").open("ab") as errors:
             self._child = await asyncio.create_subprocess_exec(
-                *(str(CLEW), "serve", "tests.faults.served:agent", "--json"),
+                *(str(CLEW), "serve", self.serves, "--json"),
                 *("--storage", self._storage, "--socket", str(socket)),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,

@@ -48,7 +48,7 @@ class Held:
         return cls(
             tasks=len(asyncio.all_tasks()),
             files=len(list(Path("/proc/self/fd").iterdir())),
-            readers=len(storage.hub._readers) + len(storage.hub._live),
+            readers=len(storage.hub._readers) + len(storage.hub.texts._texts),
             runs=len(storage.live) + len(storage.arrivals) + len(storage.interrupters),
         )
 

@@ -83,8 +83,9 @@ Connect = Callable[..., Handle]
 class World:
     """A storage, the agents and workflows on it, and handles on their threads."""
 
-    def __init__(self, url: str, surface: Surface) -> None:
+    def __init__(self, url: str, surface: Surface, redis: object = None) -> None:
         self.url = url
+        self.redis = redis
         self.tuning = TUNING
         self.clock = Clock()
         self._surface = surface
@@ -97,7 +98,7 @@ class World:
     def storage(self) -> Storage:
         """The storage, made at its first use."""
         if self._storage is None:
-            self._storage = Storage(self.url, tuning=self.tuning, clock=self.clock)
+            self._storage = Storage(self.url, tuning=self.tuning, clock=self.clock, redis=self.redis)
         return self._storage
 
     def tune(self, **changes: Any) -> None:

@@ -6,8 +6,10 @@ import json
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from redis.asyncio import Redis
 
 from clew import UnavailableError
 from tests.faults.gates import FileGate
@@ -15,6 +17,8 @@ from tests.faults.ledger import Ledger
 from tests.faults.served_process import CLEW, ServedProcess
 from tests.scenarios.world import refused
 from tests.servers.conftest import LEASE_S
+from tests.servers.served_text import BEGINNING, END
+from tests.servers.texts import check_text, pieces, text_of
 from tests.support.postgres import in_schema
 
 
@@ -69,6 +73,41 @@ async def test_a_once_call_in_flight_is_asked_about_by_another_server(
     turn = await second.thread("t").retry(busy_timeout=20)
     assert turn.status == "suspended"
     assert [each.tool for each in Ledger(first.ledger_path).entries()] == ["held_once"]
+
+
+async def test_text_of_one_server_is_watched_on_another_until_its_server_is_killed(
+    tmp_path: Path, postgres_dsn: str, redis_url: str
+) -> None:
+    url, prefix = in_schema(postgres_dsn, lease_s=LEASE_S), uuid4().hex
+    gate = FileGate(tmp_path / "gate")
+    servers = [ServedProcess(tmp_path, url, CLEW_REDIS=redis_url, CLEW_REDIS_PREFIX=prefix) for _ in range(2)]
+    for number, server in enumerate(servers):
+        server.name, server.serves = f"socket-of-{number}", "tests.servers.served_text:agent"
+        await server.start(**gate.environment)
+    first, second = servers
+    run = first.thread("t").stream("go on")
+    await gate.reached()
+    watch = second.thread("t").watch()
+    while text_of(watch.seen) != "".join(BEGINNING):
+        await watch.until("text_delta", len(pieces(watch.seen)) + 1)
+    assert pieces(watch.seen)[0][:2] == ("m2.0", 0)
+    await first.kill()
+    with refused("thread_interrupted"):
+        await watch.turn()
+    with pytest.raises(UnavailableError):
+        await run.turn()
+    gate.open()
+    again = second.thread("t").watch(follow=True)
+    turn = await second.thread("t").retry(busy_timeout=20)
+    assert turn.text == "".join((*BEGINNING, END))
+    await again.until("run_completed")
+    check_text(again.seen, {"m3.0": turn.text})
+    await again.leave()
+    async with Redis.from_url(redis_url) as redis:
+        assert [name async for name in redis.scan_iter(f"{prefix}*")] == [], "nothing of it stays in Redis"
+    for server in servers:
+        await server.kill()
+        await server.hang_up()
 
 
 def test_migrate_is_a_step_of_its_own(postgres_dsn: str) -> None:

@@ -66,7 +66,9 @@ class ShownText:
             # Nobody says what was added or edited from outside: it is no text of a stream.
             return
         for message in (*written.messages, *(each.message for each in written.node_messages)):
-            if self._joined and message["role"] == "assistant":
+            # A watch through another server than the run's may have had no more than a beginning.
+            begun = bool(self._parts(TextDelta, message["id"]))
+            if (self._joined or begun) and message["role"] == "assistant":
                 yield from self._rest_of(event, message)
             self._forget(message["id"])
 

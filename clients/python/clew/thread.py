@@ -39,10 +39,15 @@ class Handle(Edits):
         return message_of((await to.ask(to.threads.GetMessage, request)).message)
 
     @checked
-    async def state(self, checkpoint_id: str | None = None) -> dict[str, Any]:
-        """The state at the head, or as of a checkpoint. Neither the conversation nor the engine's own values are in it."""
+    async def state(self, checkpoint_id: str | None = None, *, allow_stale: bool = False) -> dict[str, Any]:
+        """The state at the head, or as of a checkpoint. Neither the conversation nor the engine's own values are in it.
+
+        With `allow_stale` a large one may come from the server's Redis as it was at an earlier version, without a look at the database.
+        """
         to = self._client.connection()
-        request = thread_service_pb2.GetStateRequest(thread_id=self.id, checkpoint_id=checkpoint_id or "")
+        request = thread_service_pb2.GetStateRequest(
+            thread_id=self.id, checkpoint_id=checkpoint_id or "", allow_stale=allow_stale
+        )
         response = await to.ask(to.threads.GetState, request)
         state: dict[str, Any] = decode_json(response.state_json, {})
         return state

@@ -25,6 +25,10 @@ def serve(
             metavar="URL", help="Where threads are kept: sqlite://FILE, memory://. Without it: a file of your own."
         ),
     ] = None,
+    redis: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="A Redis beside the database, for text across servers and the cache."),
+    ] = None,
     host: Annotated[
         str | None, typer.Option(help="The address to listen on: 127.0.0.1 unless you say otherwise.")
     ] = None,
@@ -99,7 +103,8 @@ def serve(
     """Serve agents and workflows over gRPC, until SIGTERM or Ctrl-C. A second one stops at once.
 
     Every option is also a setting: in the environment (CLEW_PORT=…), or in clew.toml (port = …). Flags go before the environment before the file.
-    Settings without an option: state_limit, heartbeat, stall, ping_interval, retention (a table). docs/cli.md has all of them.
+    Settings without an option: redis_prefix, cache_ttl, state_limit, heartbeat, stall, ping_interval, retention (a table).
+    docs/cli.md has all of them.
 
     For example:
 
@@ -111,6 +116,7 @@ def serve(
 
     flags = {
         "storage": storage,
+        "redis": redis,
         "host": host,
         "port": port,
         "socket": socket,

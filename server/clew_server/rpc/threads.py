@@ -84,11 +84,11 @@ class ThreadService(ThreadServiceServicer):
         """A thread's state, now or then."""
         key = _key(request, context)
         async with self._storage.calling(key):
-            state, checkpoint = await reads.get_state(self._storage, key, request.checkpoint_id)
+            state, read = await reads.get_state(
+                self._storage, key, request.checkpoint_id, allow_stale=request.allow_stale
+            )
         return pb.GetStateResponse(
-            state_json=join_object(state),
-            version=checkpoint.version if checkpoint else 0,
-            checkpoint_id=checkpoint.id if checkpoint else "",
+            state_json=join_object(state), version=read.version, checkpoint_id=read.checkpoint_id
         )
 
     async def UpdateState(self, request: pb.UpdateStateRequest, context: Context) -> pb.UpdateStateResponse:

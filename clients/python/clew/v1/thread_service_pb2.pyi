@@ -418,19 +418,25 @@ class GetStateRequest(_message.Message):
 
     THREAD_ID_FIELD_NUMBER: _builtins.int
     CHECKPOINT_ID_FIELD_NUMBER: _builtins.int
+    ALLOW_STALE_FIELD_NUMBER: _builtins.int
     thread_id: _builtins.str
     """The thread. Required."""
     checkpoint_id: _builtins.str
     """The state as of this checkpoint. Empty: the head."""
+    allow_stale: _builtins.bool
+    """Take a large state of the head from the server's Redis, where it has one, without a look at the database. The answer says which version it is of,
+    which may have been the head's at any time within the server's `cache_ttl`; while Redis could not be reached, also that of a thread deleted since.
+    """
     def __init__(
         self,
         *,
         thread_id: _builtins.str = ...,
         checkpoint_id: _builtins.str = ...,
+        allow_stale: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["checkpoint_id", b"checkpoint_id", "thread_id", b"thread_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allow_stale", b"allow_stale", "checkpoint_id", b"checkpoint_id", "thread_id", b"thread_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

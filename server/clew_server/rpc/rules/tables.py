@@ -159,7 +159,7 @@ _THREADS: dict[str, dict[str, Rule]] = {
         **_CHANGE,
     },
     "DeleteThreadRequest": {**_THREAD, **_CHANGE},
-    "GetStateRequest": {**_THREAD, "checkpoint_id": rule.optional_id},
+    "GetStateRequest": {**_THREAD, "checkpoint_id": rule.optional_id, "allow_stale": ANY},
     "UpdateStateRequest": {
         **_THREAD,
         "replace": ANY,
