@@ -151,6 +151,17 @@ class Run:
         task.add_done_callback(lambda _: work.close())
         return task
 
+    async def act(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do what has effects outside. The lease is looked at in the same moment, so that a process that was stopped since it was to be done does nothing
+        when it goes on without its lease. Raises LeaseLost.
+        """
+        try:
+            await self.thread.firmly()
+        except BaseException:
+            work.close()
+            raise
+        return await work
+
     async def work(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a piece of work to its end. Raises RunStopped when the run is asked to stop first."""
         try:

@@ -68,11 +68,8 @@ async def test_nothing_is_lost_and_nothing_runs_again_when_one_of_three_servers_
 ) -> None:
     cycles, findings = figures.times(short, full), Findings()
     for number in range(0, cycles, CYCLES_A_SCHEMA):
-        fleet = Fleet(tmp_path / f"{number}", postgres_dsn, random.Random(number), lease_s=lease_s)
-        try:
+        async with Fleet(tmp_path / f"{number}", postgres_dsn, random.Random(number), lease_s=lease_s) as fleet:
             findings.add(await kill_at_random(fleet, seed=number, cycles=min(CYCLES_A_SCHEMA, cycles - number)))
-        finally:
-            await fleet.close()
         assert not findings.all, "\n".join(findings.all)
     if cycles:
         counts = (len(findings.lost), len(findings.reruns), len(findings.wedged))

@@ -37,6 +37,7 @@ from clew_engine.workflows.memos import Memos
 from clew_engine.workflows.node_context import NodeContext, Paused, current
 from clew_engine.workflows.step_failures import StepFailedError
 from clew_engine.workflows.timed_calls import ToolTimedOutError, in_time
+from clew_storage import LeaseLost
 
 if TYPE_CHECKING:
     from clew_engine.agents import Agent
@@ -222,6 +223,8 @@ class _Talk:
         call = tool.call(ready.values, context.tool_context(told_call(context.node, ready.call.id)))
         try:
             return "done", await in_time(context.run, tool, call, question, self._agent.limits.tool_seconds)
+        except LeaseLost:
+            raise
         except (ToolArgumentError, ToolResultError, ToolTimedOutError) as error:
             return "failed", ToolOutput((TextPart(str(error)),))
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - a raise is an ordinary outcome, which the model is told

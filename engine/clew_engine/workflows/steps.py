@@ -99,6 +99,8 @@ async def _known(
             raise await context.fail(error) from None
         if known is not None:
             await context.record({key: known})
+    if known is None:
+        await context.run.thread.firmly()
     return known
 
 

@@ -24,7 +24,7 @@ async def in_time(
     """The tool's output. Raises ToolTimedOutError; a tool that is done once leaves a question instead, and the limit of the run (or `limit`) stops it."""
     most = min((each for each in (run.limits.tool_seconds, limit) if each is not None), default=None)
     limits = [each for each in (tool.timeout, most) if each is not None]
-    task = asyncio.create_task(call)
+    task = asyncio.create_task(run.act(call))
     try:
         done, _ = await asyncio.wait({task}, timeout=min(limits, default=None))
     except asyncio.CancelledError:
