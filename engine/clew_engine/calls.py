@@ -191,7 +191,7 @@ class CallStep:
             actor=run.actor,
             state=run.state_view(),
         )
-        task = run.start(run.act(ready.tool.call(ready.values, context)))
+        task = run.start(run.act(lambda: ready.tool.call(ready.values, context)))
         self._running[task] = ready
         limit = _smallest(ready.tool.timeout, run.limits.tool_seconds)
         if limit is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -151,16 +151,13 @@ class Run:
         task.add_done_callback(lambda _: work.close())
         return task
 
-    async def act(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do what has effects outside. The lease is looked at in the same moment, so that a process that was stopped since it was to be done does nothing
-        when it goes on without its lease. Raises LeaseLost.
+    async def act(self, begin: Callable[[], Awaitable[T]]) -> T:
+        """Do what has effects outside. Raises LeaseLost where a process that was stopped since it was to be done goes on without its lease.
+
+        The lease is looked at in the moment in which it begins, and not before.
         """
-        try:
-            await self.thread.firmly()
-        except BaseException:
-            work.close()
-            raise
-        return await work
+        await self.thread.firmly()
+        return await begin()
 
     async def work(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a piece of work to its end. Raises RunStopped when the run is asked to stop first."""

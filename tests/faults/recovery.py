@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable
 from typing import Any
@@ -28,9 +29,11 @@ async def recover(process: UnderTest, journal: Journal, dice: random.Random) -> 
     await process.hang_up()
     await process.start()
     await ask_again(process.thread, journal)
-    for thread_id in sorted({thread.thread_id for thread in found.threads.values()}):
-        thread = process.thread(thread_id)
-        findings.add(await finish(thread, journal, dice=dice, survives=process.survives))
+    ids = sorted({thread.thread_id for thread in found.threads.values()})
+    for met in await asyncio.gather(
+        *(finish(process.thread(each), journal, dice=dice, survives=process.survives) for each in ids)
+    ):
+        findings.add(met)
     findings.add(judge_ledger(ledger.entries(), len(before), found, told, journal))
     return findings
 

@@ -21,7 +21,7 @@ from tests.faults.workload import Workload
 THREADS = ("one", "two", "three")
 # Cycles on one file: long enough for history to pile up, short enough for the judge to read all of it every time.
 CYCLES_A_FILE = 10
-CYCLES_A_SCHEMA = 25
+CYCLES_A_SCHEMA = 15
 
 
 async def kill_at_random(process: UnderTest, seed: int, cycles: int) -> Findings:

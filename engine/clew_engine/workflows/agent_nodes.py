@@ -220,9 +220,10 @@ class _Talk:
         if said is not None:
             return "done", ToolOutput((), said)
         context.check()
-        call = tool.call(ready.values, context.tool_context(told_call(context.node, ready.call.id)))
+        given = context.tool_context(told_call(context.node, ready.call.id))
+        limit = self._agent.limits.tool_seconds
         try:
-            return "done", await in_time(context.run, tool, call, question, self._agent.limits.tool_seconds)
+            return "done", await in_time(context.run, tool, lambda: tool.call(ready.values, given), question, limit)
         except LeaseLost:
             raise
         except (ToolArgumentError, ToolResultError, ToolTimedOutError) as error:
