@@ -30,7 +30,16 @@ class Fleet:
 
     survives = True
 
-    def __init__(self, folder: Path, dsn: str, dice: random.Random, *, lease_s: float = LEASE_S, **env: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        dsn: str,
+        dice: random.Random,
+        *,
+        lease_s: float = LEASE_S,
+        proxied: bool = False,
+        **env: str,
+    ) -> None:
         folder.mkdir(exist_ok=True)
         self.folder = folder
         self.ledger_path = folder / "ledger"
@@ -39,6 +48,7 @@ class Fleet:
         self.url = in_schema(dsn, self.schema.name, lease_s=lease_s, poll_s=0.1)
         self.servers: list[ServedProcess] = []
         self._dice = dice
+        self._proxied = proxied
         self._gate = folder / "gate"
         self._environment = {plans.GATE: str(self._gate), **env}
         self._numbers = itertools.count()
@@ -114,6 +124,6 @@ class Fleet:
         return self._dice.choice(self.servers).thread(thread_id)
 
     def _server(self, **environment: str) -> ServedProcess:
-        server = ServedProcess(self.folder, self.url, **self._environment, **environment)
+        server = ServedProcess(self.folder, self.url, proxied=self._proxied, **self._environment, **environment)
         server.name = f"s{next(self._numbers)}"
         return server
