@@ -28,6 +28,11 @@ async def pause_the_owner(fleet: Fleet, number: int, journal: Journal, dice: ran
     journal.sent[text] = thread_id
     reader = journal.follow(thread_id, owner.thread(thread_id).stream(text))
     await gate.reached()
+    # What had begun when the owner was stopped may come to its end after it: its effect is what idempotency keys are for.
+    run = (await reader.until("run_started")).run_id
+    calls = text.split("|")[1:]
+    held = next(number for number, each in enumerate(calls) if "held" in each)
+    await Ledger(fleet.ledger_path).started({run}, sum(len(each.split()) for each in calls[: held + 1]))
     fleet.pause(owner)
     over = asyncio.get_running_loop().time() + 2 * fleet.lease_s
     # The owner is frozen, so only the others find the gate open.
