@@ -1,4 +1,4 @@
-"""Fault tests leave no process behind, and end with a table of what was tried and what went wrong."""
+"""Fault tests leave no process behind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from tests.faults import figures, process
+from tests.faults import process
 
 
 @pytest.fixture(autouse=True)
@@ -19,11 +19,3 @@ async def no_process_is_left() -> AsyncIterator[None]:
         with suppress(ProcessLookupError):
             child.kill()
         await child.wait()
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    lines = figures.table()
-    if lines:
-        terminalreporter.section("faults")
-        for line in lines:
-            terminalreporter.write_line(line)
