@@ -60,6 +60,12 @@ def times(short: int, full: int) -> int:
     return full if FULL else short
 
 
+def progress(what: str, done: int, total: int) -> None:
+    """Say how far the full form has come, which takes long."""
+    if FULL:
+        print(f"{what}: {done} of {total}", flush=True)
+
+
 def record(figure: Figure) -> None:
     """Keep a figure for the table."""
     figures.append(figure)

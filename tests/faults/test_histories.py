@@ -125,6 +125,7 @@ async def test_the_history_of_every_thread_is_that_of_one_sequential_thread(tmp_
             problems = judge_all(threads, await fleet.stored())
             assert not problems, "\n".join(problems)
             operations = [each for known in threads.values() for each in known.operations]
+            figures.progress("operations", asked + len(operations), total)
             asked, rounds = asked + len(operations), rounds + 1
             answered += sum(each.answered or bool(each.code) for each in operations)
             await asyncio.gather(*(forget(fleet, each) for each in threads))

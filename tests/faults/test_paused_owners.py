@@ -58,6 +58,7 @@ async def pauses(fleet: Fleet, count: int, seed: int) -> Findings:
     journal, dice, found = Journal(), random.Random(seed), Findings()
     for number in range(count):
         found.add(await pause_the_owner(fleet, number, journal, dice))
+        figures.progress("pauses of an owner", number + 1, count)
         if found.all:
             break
     entries = Ledger(fleet.ledger_path).entries()

@@ -70,6 +70,7 @@ async def test_nothing_is_lost_and_nothing_runs_again_when_one_of_three_servers_
     for number in range(0, cycles, CYCLES_A_SCHEMA):
         async with Fleet(tmp_path / f"{number}", postgres_dsn, random.Random(number), lease_s=lease_s) as fleet:
             findings.add(await kill_at_random(fleet, seed=number, cycles=min(CYCLES_A_SCHEMA, cycles - number)))
+        figures.progress("kills of one of three servers", min(number + CYCLES_A_SCHEMA, cycles), cycles)
         assert not findings.all, "\n".join(findings.all)
     if cycles:
         counts = (len(findings.lost), len(findings.reruns), len(findings.wedged))

@@ -98,6 +98,7 @@ async def test_of_all_who_ask_for_a_thread_without_an_owner_one_gets_it(
             found.add(met.found)
             took += met.took_s
             assert not found.all, "\n".join(found.all)
+            figures.progress("storms of takeovers", number + 1, storms)
         entries = Ledger(fleet.ledger_path).entries()
         found.add(judge(journal, await fleet.stored(), entries))
         found.add(judge_calls(entries))
