@@ -36,6 +36,7 @@ class Fleet:
         dsn: str,
         dice: random.Random,
         *,
+        size: int = SERVERS,
         lease_s: float = LEASE_S,
         proxied: bool = False,
         **env: str,
@@ -43,6 +44,7 @@ class Fleet:
         folder.mkdir(exist_ok=True)
         self.folder = folder
         self.ledger_path = folder / "ledger"
+        self.size = size
         self.lease_s = lease_s
         self.schema = PostgresSchema(dsn, f"fleet_{uuid4().hex}")
         self.url = in_schema(dsn, self.schema.name, lease_s=lease_s, poll_s=0.1)
@@ -64,7 +66,7 @@ class Fleet:
 
     async def start(self, **environment: str) -> None:
         """Start as many servers as are missing."""
-        fresh = [self._server(**environment) for _ in range(SERVERS - len(self.servers))]
+        fresh = [self._server(**environment) for _ in range(self.size - len(self.servers))]
         if not self.servers and not self._gone:
             # The first makes the schema; the others would wait for it.
             await fresh[0].start()

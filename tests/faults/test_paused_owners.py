@@ -77,6 +77,12 @@ async def test_an_owner_that_was_stopped_for_twice_its_lease_writes_nothing_and_
         found = await pauses(fleet, count, seed=5)
     counts = (len(found.lost), len(found.reruns), len(found.wedged), len(found.other))
     figures.record(
-        figures.Figure(5, f"owner stopped for twice its lease of {lease_s:g} s, three servers", count, *counts)
+        figures.Figure(
+            5,
+            f"owner stopped for twice its lease of {lease_s:g} s, three servers",
+            count,
+            *counts,
+            variants=("no fence",),
+        )
     )
     assert not found.all, "\n".join(found.all)
