@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
-from tests.faults import process
+from tests.faults import figures, process
 
 
 @pytest.fixture(autouse=True)
@@ -19,3 +20,14 @@ async def no_process_is_left() -> AsyncIterator[None]:
         with suppress(ProcessLookupError):
             child.kill()
         await child.wait()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Campaigns are for `make faults`; naming their file is asking for them, too."""
+    if figures.FORM:
+        return
+    named = {Path(argument.partition("::")[0]).resolve() for argument in config.args}
+    left_out = [each for each in items if each.get_closest_marker("campaign") and each.path not in named]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [each for each in items if each not in left_out]

@@ -7,6 +7,8 @@ import random
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 from tests.faults import figures
 from tests.faults.broken import BROKEN, break_schema
 from tests.faults.fleets import Fleet
@@ -20,6 +22,8 @@ from tests.faults.test_server_approvals import decide_and_lose, race
 from tests.faults.test_server_deletes import races
 from tests.faults.test_server_waiters import queue
 from tests.faults.test_takeovers import storm
+
+pytestmark = pytest.mark.campaign
 
 
 async def test_without_a_fence_what_a_stopped_owner_writes_is_seen(tmp_path: Path, postgres_dsn: str) -> None:

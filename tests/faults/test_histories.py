@@ -124,7 +124,7 @@ def judge_all(threads: dict[str, Known], stored: Stored) -> list[str]:
 
 
 async def test_the_history_of_every_thread_is_that_of_one_sequential_thread(tmp_path: Path, postgres_dsn: str) -> None:
-    total, dice, done = figures.times(400, 100_000), random.Random(6), defaultdict[str, int](int)
+    total, dice, done = figures.times(200, 100_000), random.Random(6), defaultdict[str, int](int)
     asked = answered = rounds = 0
     async with Fleet(tmp_path / "fleet", postgres_dsn, dice, proxied=True) as fleet:
         while asked < total:

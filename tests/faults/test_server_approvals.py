@@ -6,12 +6,16 @@ import asyncio
 import random
 from pathlib import Path
 
+import pytest
+
 from tests.faults import figures
 from tests.faults.fleets import Fleet
 from tests.faults.journal import Journal
 from tests.faults.ledger import Ledger
 from tests.faults.oracle import Findings, judge, judge_calls
 from tests.faults.recovery import finish
+
+pytestmark = pytest.mark.campaign
 
 DECIDERS = 8
 TOGETHER = 5

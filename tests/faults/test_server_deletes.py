@@ -7,11 +7,15 @@ import random
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import pytest
+
 from tests.faults import figures
 from tests.faults.fleets import Fleet
 from tests.faults.postgres_schema import PostgresSchema
 from tests.faults.test_delete_races import CANARY, CONTENT, ENDS, all_ended
 from tests.scenarios.world import Handle
+
+pytestmark = pytest.mark.campaign
 
 PLAN = f"{CANARY}|fetch fetch"
 ASKING = f"{CANARY}|refund"

@@ -7,11 +7,15 @@ import random
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.faults import figures
 from tests.faults.fleets import Fleet
 from tests.faults.postgres_schema import PostgresSchema
 from tests.scenarios.sights import Reader
 from tests.scenarios.world import refused
+
+pytestmark = pytest.mark.campaign
 
 HURRIED_S = 0.5
 
