@@ -208,10 +208,9 @@ class OpenThread:
     async def _refuse_deleted(self) -> None:
         """Raises Deleted where the lease was lost with the thread, and not to another server."""
         head = await self._storage.backend.threads.get_head(self.key)
-        # Of a thread that was not there another may have been made by whoever has the lease now; and where nothing was written yet, there is nothing that
-        # could have been deleted.
-        if self._was_there and (head is None or head.thread.uid != self.uid):
-            raise Deleted(self.uid, head) from None
+        # Of a thread that was not there another may have been made by whoever has the lease now.
+        if head is None or (self._was_there and head.thread.uid != self.uid):
+            raise Deleted(self.uid if self._was_there else "", head) from None
 
     def _advance(self, draft: Draft, built: Built) -> None:
         self.head = built.checkpoint
@@ -244,7 +243,6 @@ class OpenThread:
             raise
         if earlier is not None:
             await earlier
-        self._was_there = True
         self.cancel_requested = written.cancel_requested
         self.info = written.thread.info
         if self.at_rest is not None and entry.record.status is not Status.IN_PROGRESS:

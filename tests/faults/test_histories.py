@@ -32,7 +32,7 @@ async def disturb(fleet: Fleet, dice: random.Random, over: asyncio.Event, done: 
             await fleet.start()
         elif what == "pause":
             fleet.pause(server)
-            await wait(asyncio.Event(), 2 * fleet.lease_s)
+            await asyncio.sleep(2 * fleet.lease_s)
             fleet.resume(server)
         else:
             await server.cut()

@@ -58,8 +58,7 @@ async def test_nothing_acknowledged_is_lost_and_nothing_finished_runs_again(
         at_most = min(CYCLES_A_FILE, cycles - number)
         findings.add(await kill_at_random(make(tmp_path / f"{number}"), seed=number, cycles=at_most))
         assert not findings.all, "\n".join(findings.all)
-    counts = (len(findings.lost), len(findings.reruns), len(findings.wedged))
-    figures.record(figures.Figure(1, f"kill -9 at random, {how}", cycles, *counts, variants=("result in memory",)))
+    keep(f"kill -9 at random, {how}", cycles, findings, "result in memory")
 
 
 @pytest.mark.parametrize("lease_s", LEASES)
@@ -72,6 +71,12 @@ async def test_nothing_is_lost_and_nothing_runs_again_when_one_of_three_servers_
             findings.add(await kill_at_random(fleet, seed=number, cycles=min(CYCLES_A_SCHEMA, cycles - number)))
         figures.progress("kills of one of three servers", min(number + CYCLES_A_SCHEMA, cycles), cycles)
         assert not findings.all, "\n".join(findings.all)
-    counts = (len(findings.lost), len(findings.reruns), len(findings.wedged))
     what = f"kill -9 of one of three servers, Postgres, lease {lease_s:g} s"
-    figures.record(figures.Figure(1, what, cycles, *counts, variants=("result in memory, three servers",)))
+    keep(what, cycles, findings, "result in memory, three servers")
+
+
+def keep(what: str, cycles: int, found: Findings, variant: str) -> None:
+    """The figures of both promises."""
+    lost, wedged = len(found.lost), len(found.wedged)
+    figures.record(figures.Figure(1, what, cycles, lost, wedged=wedged, other=len(found.other), variants=(variant,)))
+    figures.record(figures.Figure(3, what, cycles, reruns=len(found.reruns), variants=(variant,)))

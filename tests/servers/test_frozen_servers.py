@@ -11,7 +11,6 @@ import pytest
 from clew_engine import Agent, Storage, Tuning, Workflow
 from clew_engine.errors import LeaseLostError
 from clew_engine.workflows.steps import step
-from clew_storage import Write, Written
 from tests.scenarios.scripts import ScriptedModel, ask
 from tests.support.postgres import in_schema
 
@@ -80,19 +79,3 @@ async def test_what_was_not_begun_before_a_server_stood_still_past_its_lease_is_
     with pytest.raises(LeaseLostError):
         await run(storage)
     assert begun == ["freeze"]
-
-
-async def test_a_send_whose_server_stood_still_before_its_first_write_is_told_of_its_lease_and_of_no_delete(
-    storage: Storage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent = Agent("app", model=ScriptedModel("ok"), storage=storage)
-    await storage.open()
-    append = storage.backend.threads.append
-
-    async def late(write: Write) -> Written:
-        time.sleep(2 * LEASE_S)  # noqa: ASYNC251 - the event loop is to stand still
-        return await append(write)
-
-    monkeypatch.setattr(storage.backend.threads, "append", late)
-    with pytest.raises(LeaseLostError):
-        await agent.thread("t").send("first")
