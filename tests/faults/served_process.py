@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import clew
-from tests.faults import plans
+from tests.faults import plans, stored
 from tests.faults.process import ROOT, RUNNING, Gone
+from tests.faults.proxies import Proxy
+from tests.faults.stored import Stored
 from tests.scenarios.over_grpc import ClientThread
 from tests.scenarios.world import Handle
 
@@ -22,7 +24,9 @@ CLEW = Path(sys.executable).with_name("clew")
 class ServedProcess:
     """One server, on a SQLite file of its own or on the storage that is named. The client is told not to wait for a server that is gone, so that a death is seen as one."""
 
-    def __init__(self, folder: Path, storage: str = "", **environment: str) -> None:
+    survives = False
+
+    def __init__(self, folder: Path, storage: str = "", *, proxied: bool = False, **environment: str) -> None:
         folder.mkdir(exist_ok=True)
         self.database = folder / "clew.db"
         self.ledger_path = folder / "ledger"
@@ -34,6 +38,8 @@ class ServedProcess:
         self._environment = environment
         self._child: asyncio.subprocess.Process | None = None
         self._client: clew.Client | None = None
+        self._proxied = proxied
+        self._proxy: Proxy | None = None
 
     async def start(self, **environment: str) -> None:
         """Serve, and wait until it is said what is served. Raises Gone when it could not."""
@@ -62,13 +68,21 @@ class ServedProcess:
         if not await self._child.stdout.readline():
             await self.ended()
             raise Gone((self._folder / "errors").read_text())
-        self._client = clew.Client(f"unix:{socket}", connect_timeout=0.0, rejoin_timeout=0.0)
+        target = f"unix:{socket}"
+        if self._proxied:
+            self._proxy = await Proxy(target).__aenter__()
+            target = self._proxy.target
+        self._client = clew.Client(target, connect_timeout=0.0, rejoin_timeout=0.0)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal, if it is still there."""
+        assert self._child is not None
+        with suppress(ProcessLookupError):
+            self._child.send_signal(number)
 
     async def kill(self) -> None:
         """`kill -9`, and wait until it is dead."""
-        assert self._child is not None
-        with suppress(ProcessLookupError):
-            self._child.send_signal(signal.SIGKILL)
+        self.signal(signal.SIGKILL)
         await self.ended()
 
     async def ended(self) -> None:
@@ -80,11 +94,24 @@ class ServedProcess:
         await self._child.wait()
         RUNNING.discard(self._child)
 
+    async def stored(self) -> Stored:
+        """What its file holds while nobody serves it."""
+        return stored.read(self.database)
+
     async def hang_up(self) -> None:
         """Let the client's connection go, when all its streams have ended."""
         if self._client is not None:
             await self._client.close()
             self._client = None
+        if self._proxy is not None:
+            await self._proxy.__aexit__()
+            self._proxy = None
+
+    async def cut(self) -> None:
+        """Close every connection of clients, which are told nothing more on them; new ones are let through."""
+        assert self._proxy is not None
+        self._proxy.silent = True
+        await self._proxy.cut()
 
     def dead(self, error: Exception) -> bool:
         """Whether the error is what the death of the server looks like."""

@@ -36,7 +36,9 @@ EXPECTED = frozenset(
 
 
 class Workload:
-    """Drivers on a few threads. `dead` says whether an error is what they end with, such as the death of the process."""
+    """Drivers on a few threads. `dead` says whether an error is what they end with, such as the death of the process; where others go on
+    serving (`survives`), they meet such errors now and then and end when they are told to.
+    """
 
     def __init__(
         self,
@@ -45,33 +47,40 @@ class Workload:
         dice: random.Random,
         *,
         dead: Callable[[Exception], bool],
+        survives: bool = False,
     ) -> None:
         self._thread = thread
         self._journal = journal
         self._dice = dice
         self._dead = dead
+        self._survives = survives
+        self._over = False
         self._numbers = itertools.count(dice.getrandbits(40))
         self.done = 0
 
+    def stop(self) -> None:
+        """Nothing new is begun."""
+        self._over = True
+
     async def run(self, thread_ids: Sequence[str]) -> None:
-        """Go on until every driver has met what `dead` looks for."""
+        """Go on until every driver has met what `dead` looks for, or is told to stop."""
         async with asyncio.TaskGroup() as everyone:
-            disturbing = everyone.create_task(self._disturb(thread_ids))
+            everyone.create_task(self._disturb(thread_ids))
             async with asyncio.TaskGroup() as drivers:
                 for thread_id in thread_ids:
                     drivers.create_task(self._drive(thread_id))
-            disturbing.cancel()
+            self.stop()
 
     async def _drive(self, thread_id: str) -> None:
         verbs = (self._turn, self._turn, self._turn, self._retry, self._rewind, self._rename, self._copy, self._delete)
-        while await self._try(self._dice.choice(verbs), thread_id):
+        while not self._over and await self._try(self._dice.choice(verbs), thread_id):
             self.done += 1
 
     async def _disturb(self, thread_ids: Sequence[str]) -> None:
         """Cancels and deletes come from someone else, in the middle of whatever is going on."""
         verbs = (self._cancel, self._cancel, self._delete)
         while True:
-            if not await self._try(self._dice.choice(verbs), self._dice.choice(thread_ids)):
+            if self._over or not await self._try(self._dice.choice(verbs), self._dice.choice(thread_ids)):
                 return
             # As often as a person would: not tied to anything that the drivers do.
             await asyncio.sleep(self._dice.uniform(0, 0.1))
@@ -81,7 +90,7 @@ class Workload:
             await verb(self._thread(thread_id))
         except Exception as error:
             if self._dead(error):
-                return False
+                return self._survives
             if getattr(error, "code", "") not in EXPECTED:
                 raise
         return True
@@ -118,8 +127,9 @@ class Workload:
     async def _rewind(self, thread: Handle) -> None:
         history = await thread.history(10)
         if history:
-            target = self._dice.choice(history)["id"]
-            self._journal.checkpoint(thread.id, await thread.rewind(target, request_id=self._fresh("rewind")))
+            target, deletes = self._dice.choice(history)["id"], self._journal.deletes[thread.id]
+            written = await thread.rewind(target, request_id=self._fresh("rewind"))
+            self._journal.checkpoint(thread.id, written, deletes)
 
     async def _rename(self, thread: Handle) -> None:
         name = self._fresh("name")
@@ -133,7 +143,8 @@ class Workload:
         await thread.copy(f"{COPY}{next(self._numbers):x}", request_id=self._fresh("copying"))
 
     async def _cancel(self, thread: Handle) -> None:
-        self._journal.checkpoint(thread.id, await thread.cancel())
+        deletes = self._journal.deletes[thread.id]
+        self._journal.checkpoint(thread.id, await thread.cancel(), deletes)
 
     async def _delete(self, thread: Handle) -> None:
         if self._dice.random() < 0.5:
@@ -144,5 +155,6 @@ class Workload:
         # Those who were heard of before are gone. One that was made on the way may have been met by the delete, or have come after it.
         self._journal.perhaps_deleted |= self._journal.uids(thread.id)
         self._journal.deleting[thread.id] -= 1
+        self._journal.deletes[thread.id] += 1
         if existed:
             self._journal.deleted |= heard
