@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.pgbouncer import pooled
 from tests.support.postgres import some_dsn
 
 # A loaded machine is slow, which says nothing of the code.
@@ -24,6 +25,13 @@ settings.load_profile("clew")
 def postgres_dsn() -> Iterator[str]:
     """A Postgres server, started by the first test that asks for it."""
     with some_dsn() as dsn:
+        yield dsn
+
+
+@pytest.fixture(scope="session")
+def pgbouncer_dsn(postgres_dsn: str) -> Iterator[str]:
+    """The way to that server through a PgBouncer in transaction mode."""
+    with pooled(postgres_dsn) as dsn:
         yield dsn
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from uuid import uuid4
 
 import asyncpg
 import pytest
@@ -16,7 +15,7 @@ from clew_storage.postgres import migrations
 from clew_storage.postgres.migrations import known_migrations, migrate, stored_format
 from clew_storage.postgres.rows import Connection
 from clew_storage.postgres.schemas import Schema
-from tests.support.postgres import in_schema
+from tests.support.postgres import a_name, in_schema
 
 _ANY = ThreadFilter()
 NEWEST = known_migrations()[-1].version
@@ -31,7 +30,7 @@ async def connection(postgres_dsn: str) -> AsyncIterator[Connection]:
 
 @pytest.fixture
 def schema() -> Schema:
-    return Schema(f"test_{uuid4().hex}")
+    return Schema(a_name())
 
 
 async def contents(connection: Connection, schema: Schema) -> list[str]:
@@ -47,7 +46,7 @@ async def contents(connection: Connection, schema: Schema) -> list[str]:
 
 
 async def fresh(connection: Connection) -> list[str]:
-    schema = Schema(f"test_{uuid4().hex}")
+    schema = Schema(a_name())
     await migrate(connection, schema)
     return await contents(connection, schema)
 
@@ -138,7 +137,7 @@ async def test_a_role_with_the_least_rights_serves_what_another_has_made(
     connection: Connection, schema: Schema, postgres_dsn: str
 ) -> None:
     await migrate(connection, schema)
-    role = f"runtime_{uuid4().hex}"
+    role = a_name("runtime_")
     for statement in (
         f"CREATE ROLE {role} LOGIN",
         f"GRANT USAGE ON SCHEMA clew TO {role}",
@@ -166,7 +165,7 @@ async def test_two_schemas_of_one_database_know_nothing_of_each_other(postgres_d
 
 
 async def test_a_database_that_does_not_wait_for_the_disk_is_refused(postgres_dsn: str, connection: Connection) -> None:
-    role = f"hasty_{uuid4().hex}"
+    role = a_name("hasty_")
     await connection.execute(f"CREATE ROLE {role} LOGIN SUPERUSER")
     await connection.execute(f"ALTER ROLE {role} SET synchronous_commit = off")
     with pytest.raises(StorageRefused, match="synchronous_commit is off"):
