@@ -35,8 +35,8 @@ class Findings:
         self.other += more.other
 
 
-def judge_file(journal: Journal, stored: Stored, ledger: Sequence[Entry]) -> Findings:
-    """What must hold of the file of a process that died."""
+def judge(journal: Journal, stored: Stored, ledger: Sequence[Entry]) -> Findings:
+    """What must hold of what a process left that died."""
     journal.gather()
     journal.end()
     found = Findings(other=list(stored.problems))
@@ -91,7 +91,8 @@ def _texts(journal: Journal, stored: Stored, found: Findings) -> None:
 
 
 def _outcomes(stored: Stored, ledger: Sequence[Entry], found: Findings) -> None:
-    returned = {entry.token for entry in ledger if entry.phase == "done"}
+    returned = {entry.token: at for at, entry in enumerate(ledger) if entry.phase == "done"}
+    started = {entry.identity: at for at, entry in enumerate(ledger) if entry.phase == "started"}
     for thread in stored.threads.values():
         line = thread.line
         calls = Counter(call for _, call, _ in thread.outcomes(line))
@@ -100,8 +101,15 @@ def _outcomes(stored: Stored, ledger: Sequence[Entry], found: Findings) -> None:
         ]
         for message in thread.messages:
             for result in message.tool_results:
-                if result.outcome == "done" and result.text not in returned | {'"by hand"'}:
+                if result.outcome != "done" or result.text == '"by hand"':
+                    continue
+                if result.text not in returned:
                     found.other.append(f"{thread.thread_id}: {result.tool_call_id} has a result that no tool gave")
+                    continue
+                row = thread.rows.get(message.version)
+                # Whoever gave the recorded result was the last who was let begin.
+                if row and started.get((row.run, result.tool_call_id), -1) > returned[result.text]:
+                    found.reruns.append(f"{thread.thread_id}: {result.tool_call_id} was begun again after its result")
 
 
 def judge_ledger(

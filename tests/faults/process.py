@@ -13,7 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from tests.faults import plans, worker
+from tests.faults import plans, stored, worker
+from tests.faults.stored import Stored
 from tests.scenarios.sights import Reader, Seen, Turn
 from tests.scenarios.world import Handle
 
@@ -37,14 +38,14 @@ RUNNING: set[asyncio.subprocess.Process] = set()
 
 
 class UnderTest(Protocol):
-    """A process on a SQLite file, however it is spoken to."""
+    """What serves threads and may be killed, however it is spoken to. `survives`: it serves on when a part of it dies; the runs of that part are known to be dead when their leases have run out, and not before."""
 
-    database: Path
     ledger_path: Path
+    survives: bool
 
     async def start(self, **environment: str) -> None: ...
-    async def kill(self) -> None: ...
-    async def ended(self) -> None: ...
+    async def kill(self) -> Any: ...
+    async def stored(self) -> Stored: ...
     async def hang_up(self) -> None: ...
     def dead(self, error: Exception) -> bool: ...
     def thread(self, thread_id: str) -> Handle: ...
@@ -52,6 +53,8 @@ class UnderTest(Protocol):
 
 class Process:
     """One process on one SQLite file in a folder. Its ledger and what it complains about lie there too, or at its `home`."""
+
+    survives = False
 
     def __init__(self, folder: Path, home: Path | None = None, /, **environment: str) -> None:
         folder.mkdir(exist_ok=True)
@@ -116,6 +119,10 @@ class Process:
         await self._listening
         await self._child.wait()
         RUNNING.discard(self._child)
+
+    async def stored(self) -> Stored:
+        """What its file holds while nobody serves it."""
+        return stored.read(self.database)
 
     async def hang_up(self) -> None:
         """Nothing is left open when it is dead."""

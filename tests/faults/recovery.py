@@ -6,10 +6,9 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from tests.faults import stored
 from tests.faults.journal import Journal
 from tests.faults.ledger import Ledger
-from tests.faults.oracle import Findings, judge_file, judge_ledger, judge_replay
+from tests.faults.oracle import Findings, judge, judge_ledger, judge_replay
 from tests.faults.process import UnderTest
 from tests.scenarios.world import Handle
 
@@ -20,17 +19,18 @@ AFTER_A_CRASH = frozenset({"thread_not_found", "thread_interrupted", "thread_sus
 
 
 async def recover(process: UnderTest, journal: Journal, dice: random.Random) -> Findings:
-    """Judge the file that a dead process left, start it again, complete every thread, and judge that."""
-    found = stored.read(process.database)
+    """Judge what a dead process left, start it again, complete every thread, and judge that."""
+    found = await process.stored()
     ledger = Ledger(process.ledger_path)
     before = ledger.entries()
-    findings = judge_file(journal, found, before)
+    findings = judge(journal, found, before)
     told = journal.finished()
     await process.hang_up()
     await process.start()
     await ask_again(process.thread, journal)
     for thread_id in sorted({thread.thread_id for thread in found.threads.values()}):
-        findings.add(await finish(process.thread(thread_id), journal, dice=dice))
+        thread = process.thread(thread_id)
+        findings.add(await finish(thread, journal, dice=dice, survives=process.survives))
     findings.add(judge_ledger(ledger.entries(), len(before), found, told, journal))
     return findings
 
@@ -45,8 +45,8 @@ def states_of(answers: dict[str, Any]) -> dict[str, str]:
     return {each: "approved" if answer is True else "answered" for each, answer in answers.items()}
 
 
-async def finish(thread: Handle, journal: Journal, *, dice: random.Random) -> Findings:
-    """Complete a thread, and compare its replay with what was told of it before."""
+async def finish(thread: Handle, journal: Journal, *, dice: random.Random, survives: bool = False) -> Findings:
+    """Complete a thread, and compare its replay with what was told of it before. Where others survived, calls wait for the leases of the dead."""
     found = Findings()
     for _ in range(_ENOUGH):
         try:
@@ -57,7 +57,7 @@ async def finish(thread: Handle, journal: Journal, *, dice: random.Random) -> Fi
             raise
         if info["status"] == "completed":
             break
-        if info["status"] == "in_progress" and (info["run"] or {}).get("state") != "interrupted":
+        if not survives and info["status"] == "in_progress" and (info["run"] or {}).get("state") != "interrupted":
             found.wedged.append(f"{thread.id} says that {info['run']} is alive, and its process died")
             return found
         await _advance(thread, info["status"], journal, dice)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import clew
-from tests.faults import plans
+from tests.faults import plans, stored
 from tests.faults.process import ROOT, RUNNING, Gone
+from tests.faults.stored import Stored
 from tests.scenarios.over_grpc import ClientThread
 from tests.scenarios.world import Handle
 
@@ -21,6 +22,8 @@ CLEW = Path(sys.executable).with_name("clew")
 
 class ServedProcess:
     """One server, on a SQLite file of its own or on the storage that is named. The client is told not to wait for a server that is gone, so that a death is seen as one."""
+
+    survives = False
 
     def __init__(self, folder: Path, storage: str = "", **environment: str) -> None:
         folder.mkdir(exist_ok=True)
@@ -63,11 +66,15 @@ class ServedProcess:
             raise Gone((self._folder / "errors").read_text())
         self._client = clew.Client(f"unix:{socket}", connect_timeout=0.0, rejoin_timeout=0.0)
 
-    async def kill(self) -> None:
-        """`kill -9`, and wait until it is dead."""
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal, if it is still there."""
         assert self._child is not None
         with suppress(ProcessLookupError):
-            self._child.send_signal(signal.SIGKILL)
+            self._child.send_signal(number)
+
+    async def kill(self) -> None:
+        """`kill -9`, and wait until it is dead."""
+        self.signal(signal.SIGKILL)
         await self.ended()
 
     async def ended(self) -> None:
@@ -78,6 +85,10 @@ class ServedProcess:
             pass
         await self._child.wait()
         RUNNING.discard(self._child)
+
+    async def stored(self) -> Stored:
+        """What its file holds while nobody serves it."""
+        return stored.read(self.database)
 
     async def hang_up(self) -> None:
         """Let the client's connection go, when all its streams have ended."""

@@ -1,4 +1,4 @@
-"""What a database file holds, read with SQLite alone while nobody serves it, on a copy so that the file is left as the dead process left it."""
+"""What a database holds, as its rows tell of it; and a SQLite file, read with SQLite alone while nobody serves it, on a copy so that the file is left as the dead process left it."""
 
 from __future__ import annotations
 
@@ -102,6 +102,12 @@ def read(database: Path) -> Stored:
         _read_messages(connection, numbers, found)
         for approval, state in connection.execute("SELECT id, state FROM approvals"):
             found.approvals[approval] = APPROVALS[state]
+    note_gaps(found)
+    return found
+
+
+def note_gaps(found: Stored) -> None:
+    """Whether the versions of every thread are there from the first to the head, and what they continue is there too."""
     for thread in found.threads.values():
         # A copy has the line of its source, which leaves out what its source had abandoned.
         is_copy = thread.thread_id.startswith(COPY)
@@ -109,7 +115,30 @@ def read(database: Path) -> Stored:
             found.problems.append(f"{thread.thread_id}: head {thread.head} over versions {sorted(thread.rows)}")
         if any(row.parent and row.parent not in thread.rows for row in thread.rows.values()):
             found.problems.append(f"{thread.thread_id}: a checkpoint continues one that is not there")
-    return found
+
+
+def put_row(found: Stored, thread: StoredThread, row: Row, body: bytes) -> None:
+    """A checkpoint's row, whose body must be readable."""
+    try:
+        decode_body(body)
+    except (ValueError, KeyError, TypeError) as error:
+        found.problems.append(f"{thread.thread_id}: checkpoint {row.version} cannot be decoded: {error}")
+    if row.version in thread.rows:
+        found.problems.append(f"{thread.thread_id}: version {row.version} is there twice")
+    thread.rows[row.version] = row
+
+
+def put_message(
+    found: Stored, thread: StoredThread, name: str, body: bytes, *, version: int, position: int, created_at_ms: int
+) -> None:
+    """A message's row, which must be readable."""
+    try:
+        json.loads(body)
+        message = decode_message(body, message_id=name, created_at_ms=created_at_ms, position=position, version=version)
+    except (ValueError, KeyError, TypeError) as error:
+        found.problems.append(f"{thread.thread_id}: message {name} cannot be decoded: {error}")
+        return
+    thread.messages.append(message)
 
 
 def _read_threads(connection: sqlite3.Connection, found: Stored) -> dict[int, StoredThread]:
@@ -128,12 +157,9 @@ def _read_checkpoints(connection: sqlite3.Connection, numbers: dict[int, StoredT
         if thread is None:
             found.problems.append(f"checkpoint {version} of a thread that is not there")
             continue
-        try:
-            decode_body(body)
-        except (ValueError, KeyError, TypeError) as error:
-            found.problems.append(f"{thread.thread_id}: checkpoint {version} cannot be decoded: {error}")
         before = version - 1 if parent is None else parent
-        thread.rows[version] = Row(version, before, STATUSES[status], SOURCES[source], f"{thread.uid}.r{run_version}")
+        row = Row(version, before, STATUSES[status], SOURCES[source], f"{thread.uid}.r{run_version}")
+        put_row(found, thread, row, body)
 
 
 def _read_messages(connection: sqlite3.Connection, numbers: dict[int, StoredThread], found: Stored) -> None:
@@ -144,10 +170,4 @@ def _read_messages(connection: sqlite3.Connection, numbers: dict[int, StoredThre
             found.problems.append(f"a message of a thread that is not there: {body[:80]!r}")
             continue
         name = stored_id if isinstance(stored_id, str) else f"m{version}.{stored_id}"
-        try:
-            json.loads(body)
-            message = decode_message(body, message_id=name, created_at_ms=created, position=position, version=version)
-        except (ValueError, KeyError, TypeError) as error:
-            found.problems.append(f"{thread.thread_id}: message {name} cannot be decoded: {error}")
-            continue
-        thread.messages.append(message)
+        put_message(found, thread, name, body, version=version, position=position, created_at_ms=created)

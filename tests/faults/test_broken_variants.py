@@ -10,7 +10,7 @@ from tests.faults.broken import BROKEN
 from tests.faults.gates import FileGate
 from tests.faults.journal import Journal
 from tests.faults.ledger import Ledger
-from tests.faults.oracle import Findings, judge_file
+from tests.faults.oracle import Findings, judge
 from tests.faults.process import Process
 from tests.faults.recovery import recover
 
@@ -37,7 +37,7 @@ async def test_without_a_fence_a_stale_writer_is_seen(tmp_path: Path) -> None:
     await reader.until("tool_call_finished")
     await stale.kill()
     await other.kill()
-    findings = judge_file(journal, stored.read(other.database), Ledger(other.ledger_path).entries())
+    findings = judge(journal, stored.read(other.database), Ledger(other.ledger_path).entries())
     assert any("has 2 outcomes" in each for each in findings.other), findings
 
 
@@ -58,7 +58,7 @@ async def die_and_repeat(folder: Path, **environment: str) -> Findings:
     await process.ended()
     findings = await recover(process, journal, random.Random(0))
     await process.kill()
-    findings.add(judge_file(journal, stored.read(process.database), Ledger(process.ledger_path).entries()))
+    findings.add(judge(journal, stored.read(process.database), Ledger(process.ledger_path).entries()))
     return findings
 
 

@@ -16,7 +16,7 @@ import pytest
 from tests.faults import figures, stored
 from tests.faults.journal import Journal
 from tests.faults.ledger import Ledger
-from tests.faults.oracle import Findings, judge_file
+from tests.faults.oracle import Findings, judge
 from tests.faults.process import Process, Refused
 from tests.faults.recovery import ask_again, finish
 from tests.faults.workload import Workload
@@ -121,5 +121,5 @@ async def fill_and_free(process: Process, folder: Path, dice: random.Random) -> 
     for thread in THREADS:
         findings.add(await finish(process.thread(thread), journal, dice=dice))
     await process.kill()
-    findings.add(judge_file(journal, stored.read(process.database), Ledger(process.ledger_path).entries()))
+    findings.add(judge(journal, stored.read(process.database), Ledger(process.ledger_path).entries()))
     return findings

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults import figures
+from tests.faults.fleets import LEASE_S, Fleet
 from tests.faults.journal import Journal
 from tests.faults.oracle import Findings
 from tests.faults.process import Process, UnderTest
@@ -20,18 +21,23 @@ from tests.faults.workload import Workload
 THREADS = ("one", "two", "three")
 # Cycles on one file: long enough for history to pile up, short enough for the judge to read all of it every time.
 CYCLES_A_FILE = 10
+CYCLES_A_SCHEMA = 25
 
 
 async def kill_at_random(process: UnderTest, seed: int, cycles: int) -> Findings:
-    """Cycles of work, death and recovery on one file."""
+    """Cycles of work, death and recovery on one database."""
     dice, journal, findings = random.Random(seed), Journal(), Findings()
     await process.start()
     for _ in range(cycles):
-        work = Workload(process.thread, journal, dice, dead=process.dead)
+        work = Workload(process.thread, journal, dice, dead=process.dead, survives=process.survives)
         working = asyncio.create_task(work.run(THREADS))
         # The moment must not depend on anything that the process does.
         await asyncio.wait({working}, timeout=dice.uniform(0.02, 0.4))
         await process.kill()
+        if process.survives:
+            # Clients go on with the others until it is back.
+            await process.start()
+            work.stop()
         await working
         findings.add(await recover(process, journal, dice))
         if findings.all:
@@ -42,7 +48,7 @@ async def kill_at_random(process: UnderTest, seed: int, cycles: int) -> Findings
 
 
 @pytest.mark.parametrize(
-    ("make", "how", "short", "full"), [(Process, "in process", 10, 250), (ServedProcess, "clew serve, gRPC", 5, 100)]
+    ("make", "how", "short", "full"), [(Process, "in process", 10, 250), (ServedProcess, "clew serve, gRPC", 5, 250)]
 )
 async def test_nothing_acknowledged_is_lost_and_nothing_finished_runs_again(
     tmp_path: Path, make: Callable[[Path], UnderTest], how: str, short: int, full: int
@@ -54,3 +60,22 @@ async def test_nothing_acknowledged_is_lost_and_nothing_finished_runs_again(
         assert not findings.all, "\n".join(findings.all)
     counts = (len(findings.lost), len(findings.reruns), len(findings.wedged))
     figures.record(figures.Figure(1, f"kill -9 at random, {how}", cycles, *counts))
+
+
+@pytest.mark.parametrize(("lease_s", "short", "full"), [(LEASE_S, 2, 500), (15.0, 0, 1)])
+async def test_nothing_is_lost_and_nothing_runs_again_when_one_of_three_servers_is_killed(
+    tmp_path: Path, postgres_dsn: str, lease_s: float, short: int, full: int
+) -> None:
+    cycles, findings = figures.times(short, full), Findings()
+    for number in range(0, cycles, CYCLES_A_SCHEMA):
+        fleet = Fleet(tmp_path / f"{number}", postgres_dsn, random.Random(number), lease_s=lease_s)
+        try:
+            findings.add(await kill_at_random(fleet, seed=number, cycles=min(CYCLES_A_SCHEMA, cycles - number)))
+        finally:
+            await fleet.close()
+        assert not findings.all, "\n".join(findings.all)
+    if cycles:
+        counts = (len(findings.lost), len(findings.reruns), len(findings.wedged))
+        figures.record(
+            figures.Figure(1, f"kill -9 of one of three servers, Postgres, lease {lease_s:g} s", cycles, *counts)
+        )

@@ -36,7 +36,9 @@ EXPECTED = frozenset(
 
 
 class Workload:
-    """Drivers on a few threads. `dead` says whether an error is what they end with, such as the death of the process."""
+    """Drivers on a few threads. `dead` says whether an error is what they end with, such as the death of the process; where others go on
+    serving (`survives`), they meet such errors now and then and end when they are told to.
+    """
 
     def __init__(
         self,
@@ -45,34 +47,39 @@ class Workload:
         dice: random.Random,
         *,
         dead: Callable[[Exception], bool],
+        survives: bool = False,
     ) -> None:
         self._thread = thread
         self._journal = journal
         self._dice = dice
         self._dead = dead
+        self._survives = survives
+        self._over = False
         self._numbers = itertools.count(dice.getrandbits(40))
         self.done = 0
 
+    def stop(self) -> None:
+        """Nothing new is begun."""
+        self._over = True
+
     async def run(self, thread_ids: Sequence[str]) -> None:
-        """Go on until every driver has met what `dead` looks for."""
+        """Go on until every driver has met what `dead` looks for, or is told to stop."""
         async with asyncio.TaskGroup() as everyone:
-            disturbing = everyone.create_task(self._disturb(thread_ids))
+            everyone.create_task(self._disturb(thread_ids))
             async with asyncio.TaskGroup() as drivers:
                 for thread_id in thread_ids:
                     drivers.create_task(self._drive(thread_id))
-            disturbing.cancel()
+            self.stop()
 
     async def _drive(self, thread_id: str) -> None:
         verbs = (self._turn, self._turn, self._turn, self._retry, self._rewind, self._rename, self._copy, self._delete)
-        while await self._try(self._dice.choice(verbs), thread_id):
+        while not self._over and await self._try(self._dice.choice(verbs), thread_id):
             self.done += 1
 
     async def _disturb(self, thread_ids: Sequence[str]) -> None:
         """Cancels and deletes come from someone else, in the middle of whatever is going on."""
         verbs = (self._cancel, self._cancel, self._delete)
-        while True:
-            if not await self._try(self._dice.choice(verbs), self._dice.choice(thread_ids)):
-                return
+        while not self._over and await self._try(self._dice.choice(verbs), self._dice.choice(thread_ids)):
             # As often as a person would: not tied to anything that the drivers do.
             await asyncio.sleep(self._dice.uniform(0, 0.1))
 
@@ -81,7 +88,7 @@ class Workload:
             await verb(self._thread(thread_id))
         except Exception as error:
             if self._dead(error):
-                return False
+                return self._survives
             if getattr(error, "code", "") not in EXPECTED:
                 raise
         return True

@@ -1,0 +1,99 @@
+"""Several servers on one Postgres database, of which any may be killed or paused while clients go on with the others."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+import signal
+from pathlib import Path
+from uuid import uuid4
+
+import clew
+from tests.faults.postgres_schema import PostgresSchema
+from tests.faults.served_process import ServedProcess
+from tests.faults.stored import Stored
+from tests.scenarios.world import Handle
+from tests.support.postgres import in_schema
+
+SERVERS = 3
+# As short as servers on a busy machine can hold on to: it is renewed every third of it.
+LEASE_S = 1.0
+_LOST = frozenset({"lease_lost", "storage_unavailable"})
+
+
+class Fleet:
+    """Servers that write into one ledger. A thread's handle leads to any of those that are up."""
+
+    survives = True
+
+    def __init__(self, folder: Path, dsn: str, dice: random.Random, *, lease_s: float = LEASE_S, **env: str) -> None:
+        folder.mkdir(exist_ok=True)
+        self.folder = folder
+        self.ledger_path = folder / "ledger"
+        self.lease_s = lease_s
+        self.schema = PostgresSchema(dsn, f"fleet_{uuid4().hex}")
+        self.url = in_schema(dsn, self.schema.name, lease_s=lease_s, poll_s=0.1)
+        self.servers: list[ServedProcess] = []
+        self._dice = dice
+        self._environment = env
+        self._numbers = itertools.count()
+        self._gone: list[ServedProcess] = []
+
+    async def start(self, **environment: str) -> None:
+        """Start as many servers as are missing."""
+        fresh = [self._server(**environment) for _ in range(SERVERS - len(self.servers))]
+        if not self.servers and not self._gone:
+            # The first makes the schema; the others would wait for it.
+            await fresh[0].start()
+            await asyncio.gather(*(server.start() for server in fresh[1:]))
+        else:
+            await asyncio.gather(*(server.start() for server in fresh))
+        self.servers += fresh
+
+    async def kill(self, server: ServedProcess | None = None) -> ServedProcess:
+        """`kill -9` of this one, or of any; whatever is asked from now on is asked of the others."""
+        victim = server or self._dice.choice(self.servers)
+        self.servers.remove(victim)
+        self._gone.append(victim)
+        await victim.kill()
+        return victim
+
+    async def pause(self, server: ServedProcess, resume: asyncio.Event) -> None:
+        """Stop one as SIGSTOP does until `resume` is set; meanwhile the others are asked."""
+        self.servers.remove(server)
+        server.signal(signal.SIGSTOP)
+        try:
+            await resume.wait()
+        finally:
+            server.signal(signal.SIGCONT)
+            self.servers.append(server)
+
+    async def hang_up(self) -> None:
+        """Let the connections to those go that are gone."""
+        gone, self._gone = self._gone, []
+        for server in gone:
+            await server.hang_up()
+
+    async def close(self) -> None:
+        """End all servers."""
+        while self.servers:
+            await self.kill()
+        await self.hang_up()
+
+    def dead(self, error: Exception) -> bool:
+        """Whether the error is what the death or the pause of a server looks like."""
+        return isinstance(error, clew.UnavailableError) or getattr(error, "code", "") in _LOST
+
+    async def stored(self) -> Stored:
+        """What the database holds."""
+        return await self.schema.read()
+
+    def thread(self, thread_id: str) -> Handle:
+        """A handle on a thread through any server that is up."""
+        return self._dice.choice(self.servers).thread(thread_id)
+
+    def _server(self, **environment: str) -> ServedProcess:
+        server = ServedProcess(self.folder, self.url, **self._environment, **environment)
+        server.name = f"s{next(self._numbers)}"
+        return server
