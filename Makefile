@@ -31,7 +31,7 @@ test: $(STAMP) $(REAL_MODEL) ## Run every test (CLEW_REAL_MODEL=1: also with a r
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 faults: $(STAMP) ## Run the fault tests in their full form
-	CLEW_FAULTS=full $(BIN)/pytest tests/scenarios -n $(WORKERS) --dist worksteal -k postgres
+	CLEW_FAULTS=full $(BIN)/pytest tests/scenarios tests/storage/test_pgbouncer.py -n $(WORKERS) --dist worksteal -k "postgres or pgbouncer"
 	CLEW_FAULTS=full $(BIN)/pytest tests/faults --timeout=0 -s $(ARGS)
 
 bench: $(STAMP) ## Measure, and write build/bench.json (QUICK=1: within 5 minutes)

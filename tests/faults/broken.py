@@ -6,12 +6,15 @@ The environment names one; it is put into a process under test and nowhere else.
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from clew_engine.requests import RequestLog
 from clew_storage import RequestRecord, Source, ThreadKey, Write, Written
 from clew_storage.local_leases import LocalLeases
+from clew_storage.postgres import connections
 from clew_storage.sqlite.connections import Synchronous
 from clew_storage.sqlite.ownership import Ownership
 from clew_storage.sqlite.sessions import Session
@@ -29,6 +32,7 @@ def install() -> None:
             "no request record": _without_request_record,
             "result in memory": _with_results_in_memory,
             "normal sync": _with_normal_sync,
+            "dead connection": _with_a_dead_connection,
         }[variant]()
 
 
@@ -90,3 +94,14 @@ def _with_normal_sync() -> None:
         return await open_for_writing(path, "NORMAL")
 
     Session.open_for_writing = weak  # type: ignore[method-assign,assignment]
+
+
+def _with_a_dead_connection() -> None:
+    """A connection that is kept for one purpose is kept when it is lost."""
+
+    async def kept(self: connections.StandingConnection, work: Callable[[Any], Awaitable[Any]]) -> Any:
+        if self._connection is None:
+            self._connection = await self._connections.take()
+        return await work(self._connection)
+
+    connections.StandingConnection.run = kept  # type: ignore[method-assign]

@@ -22,6 +22,7 @@ class Figure:
     reruns: int = 0
     wedged: int = 0
     other: int = 0
+    worst_s: float | None = None
 
 
 _figures: list[Figure] = []

@@ -20,7 +20,8 @@ from clew_storage.postgres import PostgresBackend
 from tests.support.pgbouncer import POOL
 from tests.support.postgres import in_schema
 
-TERM_S = 1.0
+# Short, where a test waits for a lease to run out.
+TERM_S = 1.5
 
 MakeServer = Callable[..., Coroutine[Any, Any, PostgresBackend]]
 
@@ -36,7 +37,7 @@ class TestBehindPgBouncer(BackendPromises):
 @pytest.fixture
 async def make_server(pgbouncer_dsn: str) -> AsyncIterator[MakeServer]:
     """Makes one more server on the same schema, behind the pooler."""
-    url, made = in_schema(pgbouncer_dsn, lease_s=TERM_S, poll_s=0.05), list[PostgresBackend]()
+    url, made = in_schema(pgbouncer_dsn), list[PostgresBackend]()
 
     async def make(**options: object) -> PostgresBackend:
         more = "".join(f"&{name}={value}" for name, value in options.items())
@@ -93,7 +94,7 @@ async def test_many_more_connections_than_the_pooler_has_are_served(make_server:
 
 
 async def test_leases_are_kept_and_a_dead_holder_is_taken_over(make_server: MakeServer) -> None:
-    here, there = await make_server(), await make_server()
+    here, there = [await make_server(lease_s=TERM_S) for _ in range(2)]
     grant = await a_line(here, 1)
     waiting = asyncio.create_task(there.leases.acquire(KEY, purpose="run", wait_s=30))
     await asyncio.sleep(1.5 * TERM_S)

@@ -15,7 +15,7 @@ from clew_storage.postgres import migrations
 from clew_storage.postgres.migrations import known_migrations, migrate, stored_format
 from clew_storage.postgres.rows import Connection
 from clew_storage.postgres.schemas import Schema
-from tests.support.postgres import a_name, in_schema
+from tests.support.postgres import a_name, a_server, in_schema, some_dsn
 
 _ANY = ThreadFilter()
 NEWEST = known_migrations()[-1].version
@@ -188,3 +188,21 @@ async def test_a_database_that_cannot_be_reached_is_told_with_what_to_do(
         url = f"postgresql://clew@127.0.0.1:1/{url.rpartition('/')[2]}"
     with pytest.raises(error, match=says):
         await open_storage(in_schema(url)).open()
+
+
+async def test_a_server_that_is_named_for_the_tests_is_left_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    def work_on_it() -> list[str]:
+        """In a thread, for it clears up with an event loop of its own."""
+        with some_dsn() as dsn:
+            asyncio.run(open_storage(in_schema(dsn)).open())
+        return asyncio.run(schemas(dsn))
+
+    async def schemas(dsn: str) -> list[str]:
+        connection = await asyncpg.connect(dsn)
+        rows = await connection.fetch("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'test%'")
+        await connection.close()
+        return [row[0] for row in rows]
+
+    with a_server() as server:
+        monkeypatch.setenv("CLEW_TEST_POSTGRES", server.dsn)
+        assert await asyncio.to_thread(work_on_it) == []

@@ -33,12 +33,12 @@ class Cluster:
     def __init__(self, binaries: Path, folder: Path, options: dict[str, str]) -> None:
         self._binaries = binaries
         self._data = folder / "data"
-        self._options = options
         self._process: subprocess.Popen[bytes] | None = None
-        self.port = _free_port()
+        self.port = options.pop("port", "") or str(_free_port())
+        self._options = options
 
-    def create(self, primary: str | None = None) -> None:
-        """Make the database folder, as a new one or as that of a standby of the server at this port."""
+    def create(self, primary: str | None = None, log: str | None = None) -> None:
+        """Make the database folder, as a new one or as that of a standby of the server at this port; `log`: where that of writes is to lie."""
         self._data.parent.chmod(0o700)
         if USER is not None and GROUP is not None:
             os.chown(self._data.parent, USER, GROUP)
@@ -47,13 +47,15 @@ class Cluster:
             self._run("pg_basebackup", "-D", str(self._data), *way, "-R", "-c", "fast", "--no-sync")
             return
         flags = ["-A", "trust", "-U", "clew", "-E", "UTF8", "--locale=C", "--no-sync"]
+        if log is not None:
+            flags += ["-X", log]
         self._run("initdb", "-D", str(self._data), *flags)
 
     def start(self) -> None:
         """Start the server, and return when it answers."""
         options = {
             "listen_addresses": "127.0.0.1",
-            "port": str(self.port),
+            "port": self.port,
             "unix_socket_directories": "",
         } | self._options
         flags = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
@@ -78,7 +80,7 @@ class Cluster:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and self._process is not None and self._process.poll() is None:
             try:
-                self._run("pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port))
+                self._run("pg_isready", "-q", "-h", "127.0.0.1", "-p", self.port)
             except subprocess.CalledProcessError:
                 time.sleep(0.02)
             else:
@@ -115,18 +117,18 @@ def _free_port() -> int:
 
 
 def main() -> None:
-    """Serve until standard input ends. Arguments are settings, and `folder=` where the data is to lie, `standby_of=` the port of its primary.
+    """Serve until standard input ends. Arguments are settings, and `folder=` where the data is to lie, `log_folder=` the log of writes, `standby_of=` the port of its primary.
 
     A line `restart` or `crash` starts the server anew, `stop`, `kill` and `start` do half of that, `promote` makes a standby the primary.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     options = dict(pair.split("=", 1) for pair in sys.argv[1:])
-    primary = options.pop("standby_of", None)
+    primary, log = options.pop("standby_of", None), options.pop("log_folder", None)
     home = options.pop("folder", str(MEMORY) if os.access(MEMORY, os.W_OK) else None)
     folder = Path(tempfile.mkdtemp(prefix="clew-postgres-", dir=home))
     cluster = Cluster(binaries(), folder, options)
     try:
-        cluster.create(primary)
+        cluster.create(primary, log)
         cluster.start()
         print(cluster.port, flush=True)
         for line in sys.stdin:
