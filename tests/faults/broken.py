@@ -14,7 +14,7 @@ from typing import Any
 from clew_engine.requests import RequestLog
 from clew_storage import RequestRecord, Source, ThreadKey, Write, Written
 from clew_storage.local_leases import LocalLeases
-from clew_storage.postgres import connections
+from clew_storage.postgres import connections, failures
 from clew_storage.sqlite.connections import Synchronous
 from clew_storage.sqlite.ownership import Ownership
 from clew_storage.sqlite.sessions import Session
@@ -33,6 +33,7 @@ def install() -> None:
             "result in memory": _with_results_in_memory,
             "normal sync": _with_normal_sync,
             "dead connection": _with_a_dead_connection,
+            "full is away": _with_a_full_disk_told_as_away,
         }[variant]()
 
 
@@ -105,3 +106,8 @@ def _with_a_dead_connection() -> None:
         return await work(self._connection)
 
     connections.StandingConnection.run = kept  # type: ignore[method-assign]
+
+
+def _with_a_full_disk_told_as_away() -> None:
+    """Callers are told to wait for a database that waits for somebody to make room."""
+    failures._FULL.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -30,7 +30,8 @@ GIVEN_UP_S = 4 * SOON_S
 class Campaign:
     """Disturbs the database of a fleet under load, again and again, and judges each time.
 
-    `took_s`: of each kind of disturbance, how long after each one the last of the servers served again.
+    `took_s`: of each kind of disturbance, how long after each one the last of the servers served again. `met`: the codes of
+    what callers were told in the last one.
     """
 
     fleet: Fleet
@@ -38,16 +39,23 @@ class Campaign:
     journal: Journal = field(default_factory=Journal)
     findings: Findings = field(default_factory=Findings)
     took_s: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    met: Counter[str] = field(default_factory=Counter)
     cycles: int = 0
 
     async def disturb(self, what: str, how: Callable[[], Awaitable[None]]) -> None:
         """One cycle; `how` returns when the database answers again."""
         self.cycles += 1
-        work = Workload(self.fleet.thread, self.journal, self.dice, dead=self.fleet.dead, survives=True)
+        self.met.clear()
+        work = Workload(self.fleet.thread, self.journal, self.dice, dead=self._is_told, survives=True)
         working = asyncio.create_task(work.run(THREADS))
         # The moment must not depend on anything that the servers do.
         await asyncio.wait({working}, timeout=self.dice.uniform(0.05, 0.4))
-        await how()
+        try:
+            await how()
+        except BaseException:
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+            raise
         back = asyncio.get_running_loop().time()
         took = await asyncio.gather(
             *(self._serves(server, number, back) for number, server in enumerate(self.fleet.servers))
@@ -86,10 +94,16 @@ class Campaign:
         try:
             turn = await self.journal.follow(name, server.thread(name).stream(name)).turn()
         except Exception as error:
-            if not self.fleet.dead(error):
+            if not self._is_told(error):
                 raise
             return False
         return turn.status == "completed"
+
+    def _is_told(self, error: Exception) -> bool:
+        """Whether the error is what callers may be told while the database is away."""
+        code = getattr(error, "code", "")
+        self.met[code] += 1
+        return code == "storage_full" or self.fleet.dead(error)
 
     def record(self, row: int) -> None:
         """Enter what was counted, a figure for each kind; fails with what went wrong."""

@@ -48,6 +48,9 @@ class Cluster:
             return
         flags = ["-A", "trust", "-U", "clew", "-E", "UTF8", "--locale=C", "--no-sync"]
         if log is not None:
+            Path(log).mkdir(mode=0o700)
+            if USER is not None and GROUP is not None:
+                os.chown(log, USER, GROUP)
             flags += ["-X", log]
         self._run("initdb", "-D", str(self._data), *flags)
 
