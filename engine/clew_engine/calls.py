@@ -15,7 +15,7 @@ from clew_engine.drafts import Draft, DraftMessage
 from clew_engine.errors import StateTooLargeError
 from clew_engine.messages import Outcome, TextPart, ToolCallPart, ToolResultPart
 from clew_engine.tools import Tool, ToolArgumentError, ToolContext, ToolOutput, ToolResultError
-from clew_storage import Source, Status
+from clew_storage import LeaseLost, Source, Status
 
 if TYPE_CHECKING:
     from clew_engine.runs import Run
@@ -191,7 +191,7 @@ class CallStep:
             actor=run.actor,
             state=run.state_view(),
         )
-        task = run.start(ready.tool.call(ready.values, context))
+        task = run.start(run.act(lambda: ready.tool.call(ready.values, context)))
         self._running[task] = ready
         limit = _smallest(ready.tool.timeout, run.limits.tool_seconds)
         if limit is not None:
@@ -256,6 +256,8 @@ class CallStep:
         error = task.exception()
         if error is None:
             self._record(ready.position, ready.call, "done", task.result())
+        elif isinstance(error, LeaseLost):
+            raise error
         elif isinstance(error, ToolArgumentError | ToolResultError):
             self._record(ready.position, ready.call, "failed", _text(str(error)))
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -150,6 +150,14 @@ class Run:
         # A task that is cancelled before it began never came to what it was to do.
         task.add_done_callback(lambda _: work.close())
         return task
+
+    async def act(self, begin: Callable[[], Awaitable[T]]) -> T:
+        """Do what has effects outside. Raises LeaseLost where a process that was stopped since it was to be done goes on without its lease.
+
+        The lease is looked at in the moment in which it begins, and not before.
+        """
+        await self.thread.firmly()
+        return await begin()
 
     async def work(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a piece of work to its end. Raises RunStopped when the run is asked to stop first."""

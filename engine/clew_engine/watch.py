@@ -299,6 +299,9 @@ class _Watch:
                 self._key, self._uid, after_version=cursor, limit=_PAGE, max_bytes=_PAGE_BYTES
             )
             if not entries:
+                if not found:
+                    # It died, and another run has the thread now.
+                    raise ThreadInterruptedError(self._key.thread_id, ids.run_id(self._uid, self._run_version))
                 return found
             for entry in entries:
                 cursor = entry.checkpoint.version

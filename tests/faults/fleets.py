@@ -7,9 +7,12 @@ import itertools
 import random
 import signal
 from pathlib import Path
+from typing import Self
 from uuid import uuid4
 
 import clew
+from tests.faults import plans
+from tests.faults.gates import FileGate
 from tests.faults.postgres_schema import PostgresSchema
 from tests.faults.served_process import ServedProcess
 from tests.faults.stored import Stored
@@ -27,7 +30,16 @@ class Fleet:
 
     survives = True
 
-    def __init__(self, folder: Path, dsn: str, dice: random.Random, *, lease_s: float = LEASE_S, **env: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        dsn: str,
+        dice: random.Random,
+        *,
+        lease_s: float = LEASE_S,
+        proxied: bool = False,
+        **env: str,
+    ) -> None:
         folder.mkdir(exist_ok=True)
         self.folder = folder
         self.ledger_path = folder / "ledger"
@@ -36,9 +48,19 @@ class Fleet:
         self.url = in_schema(dsn, self.schema.name, lease_s=lease_s, poll_s=0.1)
         self.servers: list[ServedProcess] = []
         self._dice = dice
-        self._environment = env
+        self._proxied = proxied
+        self._gate = folder / "gate"
+        self._environment = {plans.GATE: str(self._gate), **env}
         self._numbers = itertools.count()
         self._gone: list[ServedProcess] = []
+        self._paused: list[ServedProcess] = []
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def start(self, **environment: str) -> None:
         """Start as many servers as are missing."""
@@ -59,15 +81,17 @@ class Fleet:
         await victim.kill()
         return victim
 
-    async def pause(self, server: ServedProcess, resume: asyncio.Event) -> None:
-        """Stop one as SIGSTOP does until `resume` is set; meanwhile the others are asked."""
+    def pause(self, server: ServedProcess) -> None:
+        """Stop it as SIGSTOP does; meanwhile the others are asked."""
         self.servers.remove(server)
+        self._paused.append(server)
         server.signal(signal.SIGSTOP)
-        try:
-            await resume.wait()
-        finally:
-            server.signal(signal.SIGCONT)
-            self.servers.append(server)
+
+    def resume(self, server: ServedProcess) -> None:
+        """Let it go on, as if nothing had been."""
+        server.signal(signal.SIGCONT)
+        self._paused.remove(server)
+        self.servers.append(server)
 
     async def hang_up(self) -> None:
         """Let the connections to those go that are gone."""
@@ -77,6 +101,8 @@ class Fleet:
 
     async def close(self) -> None:
         """End all servers."""
+        for server in tuple(self._paused):
+            self.resume(server)
         while self.servers:
             await self.kill()
         await self.hang_up()
@@ -89,11 +115,15 @@ class Fleet:
         """What the database holds."""
         return await self.schema.read()
 
+    def gate(self) -> FileGate:
+        """A gate that is closed, in the place of the one before, at which tools of all servers wait."""
+        return FileGate(self._gate)
+
     def thread(self, thread_id: str) -> Handle:
         """A handle on a thread through any server that is up."""
         return self._dice.choice(self.servers).thread(thread_id)
 
     def _server(self, **environment: str) -> ServedProcess:
-        server = ServedProcess(self.folder, self.url, **self._environment, **environment)
+        server = ServedProcess(self.folder, self.url, proxied=self._proxied, **self._environment, **environment)
         server.name = f"s{next(self._numbers)}"
         return server

@@ -15,6 +15,8 @@ class FileGate:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._handle: int | None = None
+        # The gate that stood here before is open, and stays so for who is in it.
+        path.unlink(missing_ok=True)
         os.mkfifo(path)
 
     @property

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -43,6 +45,12 @@ class Ledger:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+    async def started(self, runs: Collection[str], calls: int) -> None:
+        """Wait until so many calls of these runs have begun."""
+        async with asyncio.timeout(20):
+            while sum(each.phase == "started" and each.run in runs for each in self.entries()) < calls:  # noqa: ASYNC110 - the tools tell nobody
+                await asyncio.sleep(0.01)
 
     def entries(self) -> list[Entry]:
         """Everything so far."""

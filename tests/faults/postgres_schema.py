@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
 import asyncpg
 
+from clew_storage.state_changes import decode_delta
 from tests.faults.stored import (
     APPROVALS,
     SOURCES,
@@ -47,6 +49,7 @@ class PostgresSchema:
             threads = await _read_threads(connection, found)
             await _read_checkpoints(connection, threads, found)
             await _read_messages(connection, threads, found)
+            await _read_changes(connection, threads)
             for approval, state in await connection.fetch("SELECT id, state FROM approvals"):
                 found.approvals[approval.decode()] = APPROVALS[state]
         note_gaps(found)
@@ -91,6 +94,14 @@ async def _read_checkpoints(connection: Connection, threads: dict[Key, StoredThr
         before = version - 1 if parent is None else parent
         row = Row(version, before, STATUSES[status], SOURCES[source], f"{thread.uid}.r{run_version}")
         put_row(found, thread, row, body)
+
+
+async def _read_changes(connection: Connection, threads: dict[Key, StoredThread]) -> None:
+    rows = await connection.fetch("SELECT tenant, thread_id, version, change FROM state_changes")
+    for tenant, thread_id, version, change in rows:
+        if thread := threads.get((tenant, thread_id)):
+            values = decode_delta(change).values.items()
+            thread.changes[version] = {key: json.loads(value) for key, value in values if isinstance(value, bytes)}
 
 
 async def _read_messages(connection: Connection, threads: dict[Key, StoredThread], found: Stored) -> None:

@@ -8,11 +8,10 @@ from typing import Self
 
 
 class Proxy:
-    """Passes bytes on, both ways; when it is `silent` the server is heard no more, and a cut closes every connection."""
+    """Passes bytes on, both ways, to HOST:PORT or unix:PATH; when it is `silent` the server is heard no more, and a cut closes every connection."""
 
     def __init__(self, target: str) -> None:
-        self._host, _, port = target.rpartition(":")
-        self._port = int(port)
+        self._to = target
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
         self._pumps: set[asyncio.Task[None]] = set()
@@ -38,12 +37,22 @@ class Proxy:
         self.silent = False
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there, to_there = await asyncio.open_connection(self._host, self._port)
+        try:
+            there, to_there = await self._dial()
+        except ConnectionError:
+            writer.transport.abort()
+            return
         for source, sink, from_server in ((reader, to_there, False), (there, writer, True)):
             self._writers.add(sink)
             pump = asyncio.create_task(self._pump(source, sink, from_server=from_server))
             self._pumps.add(pump)
             pump.add_done_callback(self._pumps.discard)
+
+    async def _dial(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        kind, _, rest = self._to.rpartition(":")
+        if kind == "unix":
+            return await asyncio.open_unix_connection(rest)
+        return await asyncio.open_connection(kind, int(rest))
 
     async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, *, from_server: bool) -> None:
         with suppress(ConnectionError):

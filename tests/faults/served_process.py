@@ -13,6 +13,7 @@ from typing import Any
 import clew
 from tests.faults import plans, stored
 from tests.faults.process import ROOT, RUNNING, Gone
+from tests.faults.proxies import Proxy
 from tests.faults.stored import Stored
 from tests.scenarios.over_grpc import ClientThread
 from tests.scenarios.world import Handle
@@ -25,7 +26,7 @@ class ServedProcess:
 
     survives = False
 
-    def __init__(self, folder: Path, storage: str = "", **environment: str) -> None:
+    def __init__(self, folder: Path, storage: str = "", *, proxied: bool = False, **environment: str) -> None:
         folder.mkdir(exist_ok=True)
         self.database = folder / "clew.db"
         self.ledger_path = folder / "ledger"
@@ -36,6 +37,8 @@ class ServedProcess:
         self._environment = environment
         self._child: asyncio.subprocess.Process | None = None
         self._client: clew.Client | None = None
+        self._proxied = proxied
+        self._proxy: Proxy | None = None
 
     async def start(self, **environment: str) -> None:
         """Serve, and wait until it is said what is served. Raises Gone when it could not."""
@@ -64,7 +67,11 @@ class ServedProcess:
         if not await self._child.stdout.readline():
             await self.ended()
             raise Gone((self._folder / "errors").read_text())
-        self._client = clew.Client(f"unix:{socket}", connect_timeout=0.0, rejoin_timeout=0.0)
+        target = f"unix:{socket}"
+        if self._proxied:
+            self._proxy = await Proxy(target).__aenter__()
+            target = self._proxy.target
+        self._client = clew.Client(target, connect_timeout=0.0, rejoin_timeout=0.0)
 
     def signal(self, number: signal.Signals) -> None:
         """Send it a signal, if it is still there."""
@@ -95,6 +102,15 @@ class ServedProcess:
         if self._client is not None:
             await self._client.close()
             self._client = None
+        if self._proxy is not None:
+            await self._proxy.__aexit__()
+            self._proxy = None
+
+    async def cut(self) -> None:
+        """Close every connection of clients, which are told nothing more on them; new ones are let through."""
+        assert self._proxy is not None
+        self._proxy.silent = True
+        await self._proxy.cut()
 
     def dead(self, error: Exception) -> bool:
         """Whether the error is what the death of the server looks like."""

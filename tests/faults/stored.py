@@ -8,8 +8,9 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from clew_engine.checkpoints import decode_body
 from clew_engine.message_codec import decode_message
@@ -25,18 +26,19 @@ _BITS = 36
 
 @dataclass(frozen=True)
 class Row:
-    """A stored checkpoint."""
+    """A stored checkpoint. `deleted` are the ids of messages that it erased."""
 
     version: int
     parent: int
     status: str
     source: str
     run: str
+    deleted: tuple[str, ...] = ()
 
 
 @dataclass
 class StoredThread:
-    """A thread as its rows tell of it."""
+    """A thread as its rows tell of it. `changes` are values of its state by the version that set them, where the reader tells of them."""
 
     thread_id: str
     uid: str
@@ -44,6 +46,7 @@ class StoredThread:
     name: str
     rows: dict[int, Row] = field(default_factory=dict)
     messages: list[Message] = field(default_factory=list)
+    changes: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def line(self) -> set[int]:
@@ -120,7 +123,7 @@ def note_gaps(found: Stored) -> None:
 def put_row(found: Stored, thread: StoredThread, row: Row, body: bytes) -> None:
     """A checkpoint's row, whose body must be readable."""
     try:
-        decode_body(body)
+        row = replace(row, deleted=decode_body(body).deleted)
     except (ValueError, KeyError, TypeError) as error:
         found.problems.append(f"{thread.thread_id}: checkpoint {row.version} cannot be decoded: {error}")
     if row.version in thread.rows:

@@ -21,7 +21,7 @@ from tests.faults.workload import Workload
 THREADS = ("one", "two", "three")
 # Cycles on one file: long enough for history to pile up, short enough for the judge to read all of it every time.
 CYCLES_A_FILE = 10
-CYCLES_A_SCHEMA = 25
+CYCLES_A_SCHEMA = 15
 
 
 async def kill_at_random(process: UnderTest, seed: int, cycles: int) -> Findings:
@@ -68,11 +68,8 @@ async def test_nothing_is_lost_and_nothing_runs_again_when_one_of_three_servers_
 ) -> None:
     cycles, findings = figures.times(short, full), Findings()
     for number in range(0, cycles, CYCLES_A_SCHEMA):
-        fleet = Fleet(tmp_path / f"{number}", postgres_dsn, random.Random(number), lease_s=lease_s)
-        try:
+        async with Fleet(tmp_path / f"{number}", postgres_dsn, random.Random(number), lease_s=lease_s) as fleet:
             findings.add(await kill_at_random(fleet, seed=number, cycles=min(CYCLES_A_SCHEMA, cycles - number)))
-        finally:
-            await fleet.close()
         assert not findings.all, "\n".join(findings.all)
     if cycles:
         counts = (len(findings.lost), len(findings.reruns), len(findings.wedged))

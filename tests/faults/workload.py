@@ -79,7 +79,9 @@ class Workload:
     async def _disturb(self, thread_ids: Sequence[str]) -> None:
         """Cancels and deletes come from someone else, in the middle of whatever is going on."""
         verbs = (self._cancel, self._cancel, self._delete)
-        while not self._over and await self._try(self._dice.choice(verbs), self._dice.choice(thread_ids)):
+        while True:
+            if self._over or not await self._try(self._dice.choice(verbs), self._dice.choice(thread_ids)):
+                return
             # As often as a person would: not tied to anything that the drivers do.
             await asyncio.sleep(self._dice.uniform(0, 0.1))
 

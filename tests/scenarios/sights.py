@@ -104,9 +104,9 @@ class Reader:
         """Whether the stream has ended, one way or the other."""
         return self._task.done()
 
-    async def until(self, kind: str, count: int = 1) -> Seen:
+    async def until(self, kind: str, count: int = 1, *, within_s: float = 10) -> Seen:
         """Wait for the `count`th event of a kind. Raises what ended the stream before it."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(within_s):
             while True:
                 found = [event for event in self.seen if event.type == kind]
                 if len(found) >= count:

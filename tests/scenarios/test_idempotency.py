@@ -234,3 +234,20 @@ async def test_a_request_id_is_visible_ascii(world: World, request_id: str) -> N
     with refused("argument_invalid"):
         await thread.send("hello", request_id=request_id)
     assert await thread.history() == []
+
+
+async def test_a_send_whose_run_died_and_was_left_behind_by_a_rewind_is_told_so_when_it_comes_again(
+    world: World,
+) -> None:
+    gate = Gate()
+    world.agent("ok", [gate, "never said"])
+    thread = await world.thread()
+    await thread.send("first")
+    target = await head_of(thread)
+    run = thread.stream("second", request_id="r1")
+    await gate.wait()
+    await world.interrupt()
+    await run.gone()
+    await thread.rewind(target["id"])
+    with refused("thread_interrupted"):
+        await thread.send("second", request_id="r1")

@@ -37,6 +37,7 @@ from clew_engine.workflows.memos import Memos
 from clew_engine.workflows.node_context import NodeContext, Paused, current
 from clew_engine.workflows.step_failures import StepFailedError
 from clew_engine.workflows.timed_calls import ToolTimedOutError, in_time
+from clew_storage import LeaseLost
 
 if TYPE_CHECKING:
     from clew_engine.agents import Agent
@@ -219,9 +220,12 @@ class _Talk:
         if said is not None:
             return "done", ToolOutput((), said)
         context.check()
-        call = tool.call(ready.values, context.tool_context(told_call(context.node, ready.call.id)))
+        given = context.tool_context(told_call(context.node, ready.call.id))
+        limit = self._agent.limits.tool_seconds
         try:
-            return "done", await in_time(context.run, tool, call, question, self._agent.limits.tool_seconds)
+            return "done", await in_time(context.run, tool, lambda: tool.call(ready.values, given), question, limit)
+        except LeaseLost:
+            raise
         except (ToolArgumentError, ToolResultError, ToolTimedOutError) as error:
             return "failed", ToolOutput((TextPart(str(error)),))
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - a raise is an ordinary outcome, which the model is told

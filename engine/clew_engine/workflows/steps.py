@@ -99,6 +99,8 @@ async def _known(
             raise await context.fail(error) from None
         if known is not None:
             await context.record({key: known})
+    if known is None:
+        await context.run.thread.firmly()
     return known
 
 
@@ -106,8 +108,8 @@ async def _called(context: NodeContext, key: str, function: Function, args: Any,
     if isinstance(function, Tool):
         values = function.check(encode(kwargs).decode())
         question = context.outcome_question(key, function.name, encode(kwargs).decode())
-        call = function.call(values, context.tool_context(context.step_id(key)))
-        output = await in_time(context.run, function, call, question)
+        given = context.tool_context(context.step_id(key))
+        output = await in_time(context.run, function, lambda: function.call(values, given), question)
         return parse_strict(output.structured) if output.structured else "".join(_texts(output.content))
     if inspect.iscoroutinefunction(function):
         return await function(*args, **kwargs)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from clew_engine.approvals import Question
 from clew_engine.tools import Tool, ToolOutput
@@ -19,12 +19,12 @@ class ToolTimedOutError(Exception):
 
 
 async def in_time(
-    run: Run, tool: Tool, call: Coroutine[Any, Any, ToolOutput], unknown: Question, limit: float | None = None
+    run: Run, tool: Tool, call: Callable[[], Awaitable[ToolOutput]], unknown: Question, limit: float | None = None
 ) -> ToolOutput:
     """The tool's output. Raises ToolTimedOutError; a tool that is done once leaves a question instead, and the limit of the run (or `limit`) stops it."""
     most = min((each for each in (run.limits.tool_seconds, limit) if each is not None), default=None)
     limits = [each for each in (tool.timeout, most) if each is not None]
-    task = asyncio.create_task(call)
+    task = asyncio.create_task(run.act(call))
     try:
         done, _ = await asyncio.wait({task}, timeout=min(limits, default=None))
     except asyncio.CancelledError:
