@@ -146,6 +146,27 @@ async def test_a_lost_answer_is_no_excuse_for_a_write_that_was_refused(
     assert not isinstance(outcomes[1], BaseException)
 
 
+async def test_a_write_that_no_standby_has_is_not_told_as_written(server: KeptServer) -> None:
+    backend = await opened(server.dsn, command_timeout_s=0.5, patience_s=1.5)
+    grant = await a_line(backend, 1)
+    # There is none: every commit waits for ever, and stays in the database when the wait is broken off.
+    await configure(server.dsn, "SET synchronous_standby_names = 'nobody'")
+    try:
+        with pytest.raises(StorageUnavailable, match="before it said whether this was saved"):
+            await backend.threads.append(a_write(grant, 2))
+    finally:
+        await configure(server.dsn, "RESET synchronous_standby_names")
+        await backend.close()
+
+
+async def configure(dsn: str, change: str) -> None:
+    """Change a setting for all sessions."""
+    connection = await asyncpg.connect(dsn)
+    await connection.execute(f"ALTER SYSTEM {change}")
+    await connection.execute("SELECT pg_reload_conf()")
+    await connection.close()
+
+
 async def test_a_server_that_restarts_is_used_again_within_seconds_and_nothing_is_lost(server: KeptServer) -> None:
     backend = await opened(server.dsn)
     grant = await a_line(backend, 1)
