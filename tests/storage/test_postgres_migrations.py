@@ -133,10 +133,11 @@ async def test_without_the_right_to_migrate_a_schema_must_be_there(
     await backend.close()
 
 
+@pytest.mark.parametrize("made", [1, NEWEST])
 async def test_a_role_with_the_least_rights_serves_what_another_has_made(
-    connection: Connection, schema: Schema, postgres_dsn: str
+    connection: Connection, schema: Schema, postgres_dsn: str, made: int
 ) -> None:
-    await migrate(connection, schema)
+    await migrate(connection, schema, upto=made)
     role = a_name("runtime_")
     for statement in (
         f"CREATE ROLE {role} LOGIN",
@@ -144,8 +145,11 @@ async def test_a_role_with_the_least_rights_serves_what_another_has_made(
         f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA clew TO {role}",
         f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA clew TO {role}",
         f"REVOKE INSERT, UPDATE, DELETE ON clew.formats FROM {role}",
+        f"ALTER DEFAULT PRIVILEGES IN SCHEMA clew GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {role}",
+        f"ALTER DEFAULT PRIVILEGES IN SCHEMA clew GRANT USAGE ON SEQUENCES TO {role}",
     ):
         await connection.execute(schema.sql(statement).replace("SCHEMA clew", f"SCHEMA {schema.name}"))
+    await migrate(connection, schema)
     backend = open_storage(in_schema(postgres_dsn.replace("//clew@", f"//{role}@"), schema.name))
     await backend.open()
     await backend.leases.release(await a_line(backend, 3))
