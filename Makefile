@@ -32,7 +32,7 @@ test: $(STAMP) $(REAL_MODEL) ## Run every test (CLEW_REAL_MODEL=1: also with a r
 
 faults: $(STAMP) ## Run the fault tests in their full form, and write build/faults.json (QUICK=1: each kind once, about 5 minutes)
 ifndef QUICK
-	CLEW_FAULTS=full $(BIN)/pytest tests/scenarios -n $(WORKERS) --dist worksteal -k postgres
+	CLEW_FAULTS=full $(BIN)/pytest tests/scenarios tests/storage/test_pgbouncer.py -n $(WORKERS) --dist worksteal -k "postgres or pgbouncer"
 endif
 	CLEW_FAULTS=$(if $(QUICK),quick,full) $(BIN)/pytest tests/faults $(if $(QUICK),-n $(WORKERS) --dist worksteal,--timeout=0 -s) $(ARGS)
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.pgbouncer import pooled
 from tests.support.postgres import some_dsn
 from tests.support.redis import KeptRedis, a_redis, some_redis
 
@@ -42,6 +43,13 @@ def kept_redis() -> Iterator[KeptRedis]:
     """A Redis server of the test's own, to be killed and started again."""
     with a_redis() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def pgbouncer_dsn(postgres_dsn: str) -> Iterator[str]:
+    """The way to that server through a PgBouncer in transaction mode."""
+    with pooled(postgres_dsn) as dsn:
+        yield dsn
 
 
 NOT_RUN: pytest.StashKey[set[str]] = pytest.StashKey()

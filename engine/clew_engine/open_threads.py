@@ -213,9 +213,10 @@ class OpenThread:
     async def _refuse_deleted(self) -> None:
         """Raises Deleted where the lease was lost with the thread, and not to another server."""
         head = await self._storage.backend.threads.get_head(self.key)
-        # Of a thread that was not there another may have been made by whoever has the lease now.
-        if head is None or (self._was_there and head.thread.uid != self.uid):
-            raise Deleted(self.uid if self._was_there else "", head) from None
+        # A thread that was not there, and of which nothing was written, cannot be gone: another server has its lease, or a crash of
+        # the database took the grant back.
+        if (self._was_there or self.version) and (head is None or head.thread.uid != self.uid):
+            raise Deleted(self.uid, head) from None
 
     def _advance(self, draft: Draft, built: Built) -> None:
         self.head = built.checkpoint

@@ -6,13 +6,15 @@ The environment names one; it is put into a process under test and nowhere else.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from clew_engine.requests import RequestLog
 from clew_storage import RequestRecord, Source, ThreadKey, Write, Written
 from clew_storage.local_leases import LocalLeases
+from clew_storage.postgres import connections, failures
 from clew_storage.postgres.leases import PostgresLeases
 from clew_storage.postgres.threads import PostgresThreads
 from clew_storage.sqlite.connections import Synchronous
@@ -67,6 +69,8 @@ def install() -> None:
             "decision in memory": lambda: _with_source_in_memory(Source.DECISION),
             "intent in memory": lambda: _with_source_in_memory(Source.INTENT),
             "normal sync": _with_normal_sync,
+            "dead connection": _with_a_dead_connection,
+            "full is away": _with_a_full_disk_told_as_away,
         }[variant]()
 
 
@@ -150,3 +154,19 @@ def _with_normal_sync() -> None:
         return await open_for_writing(path, "NORMAL")
 
     Session.open_for_writing = weak  # type: ignore[method-assign,assignment]
+
+
+def _with_a_dead_connection() -> None:
+    """A connection that is kept for one purpose is kept when it is lost."""
+
+    async def kept(self: connections.StandingConnection, work: Callable[[Any], Awaitable[Any]]) -> Any:
+        if self._connection is None:
+            self._connection = await self._connections.take()
+        return await work(self._connection)
+
+    connections.StandingConnection.run = kept  # type: ignore[method-assign]
+
+
+def _with_a_full_disk_told_as_away() -> None:
+    """Callers are told to wait for a database that waits for somebody to make room."""
+    failures._FULL.clear()

@@ -83,14 +83,14 @@ def built_shim(home: Path) -> Path:
 class RealDisk:
     """An ext4 file system in a file, mounted; needs the rights to do so."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, size: int = 32 << 20) -> None:
         self._image = home / "image"
         self._mounted = home / "mounted"
         self._mounted.mkdir()
         self._image.touch()
-        os.truncate(self._image, 32 << 20)
+        os.truncate(self._image, size)
         subprocess.run(["mkfs.ext4", "-q", str(self._image)], check=True)
-        self._mount()
+        self.mount()
         self.folder = self._mounted / "data"
         self.folder.mkdir()
         self.environment: dict[str, str] = {}
@@ -99,19 +99,24 @@ class RealDisk:
         """See `Disk`."""
         # Stopped first: what it says after the cut would be said of a disk that is gone.
         process.signal(signal.SIGSTOP)
+        self.shut_down()
+        await process.kill()
+        self.remove()
+        self.mount()
+
+    def shut_down(self) -> None:
+        """From now on nothing reaches the disk; it has what was synced, and whatever else had got there."""
         handle = os.open(self._mounted, os.O_RDONLY)
         try:
             fcntl.ioctl(handle, _SHUTDOWN, struct.pack("I", _NO_LOG_FLUSH))
         finally:
             os.close(handle)
-        await process.kill()
-        self.remove()
-        self._mount()
 
     def remove(self) -> None:
         """See `Disk`."""
         with suppress(subprocess.CalledProcessError):
             subprocess.run(["umount", str(self._mounted)], check=True)
 
-    def _mount(self) -> None:
+    def mount(self) -> None:
+        """The power is back."""
         subprocess.run(["mount", "-o", "loop", str(self._image), str(self._mounted)], check=True)

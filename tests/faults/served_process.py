@@ -35,6 +35,8 @@ class ServedProcess:
         self._starts = 0
         self.name = "socket"
         self.serves = "tests.faults.served:agent"
+        # Where it runs, and what it serves lies.
+        self.root = ROOT
         self._environment = environment
         self._child: asyncio.subprocess.Process | None = None
         self._client: clew.Client | None = None
@@ -61,7 +63,7 @@ class ServedProcess:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=errors,
                 env=whole,
-                cwd=ROOT,
+                cwd=self.root,
             )
         RUNNING.add(self._child)
         assert self._child.stdout is not None

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
-import subprocess
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-
-import pytest
 
 from tests.faults import figures, stored
 from tests.faults.journal import Journal
@@ -19,40 +15,10 @@ from tests.faults.ledger import Ledger
 from tests.faults.oracle import Findings, judge
 from tests.faults.process import Process, Refused
 from tests.faults.recovery import ask_again, finish
+from tests.faults.small_disks import fill, look_at, needs_mount, small_disk
 from tests.faults.workload import Workload
-from tests.scenarios.world import Handle
 
 THREADS = ("one", "two", "three")
-
-
-def can_mount() -> bool:
-    """Whether this user may mount a file system."""
-    return os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], check=False).returncode == 0
-
-
-needs_mount = pytest.mark.skipif(
-    not can_mount(), reason="mounting a small file system takes rights that this user has not"
-)
-
-
-@contextmanager
-def small_disk(home: Path) -> Iterator[Path]:
-    """A file system of 3 MB."""
-    folder = home / "small"
-    folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "none", str(folder)], check=True)
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
-
-
-def fill(folder: Path, leaving: int) -> Path:
-    """Write a file over all room but a little."""
-    filler = folder / "filler"
-    free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
-    filler.write_bytes(b"x" * max(0, free - leaving))
-    return filler
 
 
 @asynccontextmanager
@@ -78,14 +44,6 @@ async def until_full(process: Process, journal: Journal, dice: random.Random) ->
     async with asyncio.timeout(30):
         await Workload(process.thread, journal, dice, dead=is_full).run(THREADS)
     return codes
-
-
-async def look_at(thread: Handle) -> None:
-    """Read all of a thread; no read may be refused."""
-    await thread.history()
-    await thread.messages()
-    if await thread.history():
-        await thread.info()
 
 
 @needs_mount

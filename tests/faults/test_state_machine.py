@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -24,7 +23,7 @@ from tests.scenarios.over_grpc import OverGrpc
 from tests.scenarios.scripts import rejected
 from tests.scenarios.sights import Turn
 from tests.scenarios.world import ERRORS, Handle, InProcess, Surface, World
-from tests.support.postgres import in_schema
+from tests.support.postgres import a_name, in_schema
 
 URLS = {"memory": "memory://", "sqlite": "sqlite://{folder}/clew.db"}
 IDS = ("one", "two")
@@ -69,7 +68,7 @@ class Threads(RuleBasedStateMachine):
         super().__init__()
         self._runner = asyncio.Runner()
         self._folder = Path(tempfile.mkdtemp(prefix="clew-machine-"))
-        url = self.url.format(folder=self._folder, schema=f"machine_{uuid4().hex}")
+        url = self.url.format(folder=self._folder, schema=a_name("machine_"))
         self._world = World(url, self.surface)
         self._model = BreakableModel()
         self._world.agent(model=self._model, tools=[fetch, guarded], approve=["guarded"])

@@ -1,4 +1,4 @@
-"""Every scenario runs on every backend: on Postgres through one of the surfaces, and with CLEW_FAULTS=full through each."""
+"""Every scenario runs on every backend: on Postgres through one of the surfaces, some of them behind a PgBouncer too, and with CLEW_FAULTS=full all through each."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from tests.scenarios.world import InProcess, Surface, World
 from tests.support.postgres import in_schema
 
 BACKENDS = ("memory", "sqlite", "postgres")
+# The same database through a pooler: the statements are the same, so each verb is tried by some scenario, and all by the full form.
+BEHIND = "pgbouncer"
+_ONE_IN = 8
 SURFACES: dict[str, Surface] = {"in_process": InProcess, "grpc": OverGrpc}
 
 
 def url_of(backend: str, request: pytest.FixtureRequest, folder: Path) -> str:
     """A fresh database."""
-    if backend == "postgres":
+    if backend in {"postgres", BEHIND}:
         # The server is started by the first that needs it.
-        return in_schema(request.getfixturevalue("postgres_dsn"))
+        return in_schema(request.getfixturevalue(f"{backend}_dsn"))
     return "memory://" if backend == "memory" else f"sqlite://{folder / 'clew.db'}"
 
 
@@ -33,7 +36,7 @@ async def here(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
     await made.close()
 
 
-@pytest.fixture(params=[f"{backend}-{surface}" for backend in BACKENDS for surface in SURFACES])
+@pytest.fixture(params=[f"{backend}-{surface}" for backend in (*BACKENDS, BEHIND) for surface in SURFACES])
 async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[World]:
     """A world on each backend, through each surface."""
     backend, _, surface = str(request.param).partition("-")
@@ -51,7 +54,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_left_out(item: pytest.Item) -> bool:
-    """On Postgres half of the tests go in process and the other half over gRPC, always the same ones."""
+    """On Postgres half of the tests go in process and the other half over gRPC, and a part of them through PgBouncer, always the same ones."""
     base, _, parameters = item.nodeid.partition("[")
-    surface = next((each for each in SURFACES if f"postgres-{each}" in parameters), None)
-    return surface is not None and surface != list(SURFACES)[crc32(base.encode()) % len(SURFACES)]
+    number = crc32(base.encode())
+    for backend, one_in in (("postgres", 1), (BEHIND, _ONE_IN)):
+        surface = next((each for each in SURFACES if f"{backend}-{each}" in parameters), None)
+        if surface is not None:
+            chosen, rest = divmod(number, one_in)
+            return bool(rest) or surface != list(SURFACES)[chosen % len(SURFACES)]
+    return False

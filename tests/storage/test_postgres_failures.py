@@ -16,6 +16,7 @@ from clew_storage.conformance.examples import KEY, UID, a_grant, a_line, a_messa
 from clew_storage.errors import StorageError
 from clew_storage.postgres import PostgresBackend, PostgresSettings
 from clew_storage.postgres.appends import append_all
+from clew_storage.postgres.connections import StandingConnection
 from clew_storage.postgres.failures import translate
 from tests.support.postgres import KeptServer, a_server, in_schema
 
@@ -145,6 +146,27 @@ async def test_a_lost_answer_is_no_excuse_for_a_write_that_was_refused(
     assert not isinstance(outcomes[1], BaseException)
 
 
+async def test_a_write_that_no_standby_has_is_not_told_as_written(server: KeptServer) -> None:
+    backend = await opened(server.dsn, command_timeout_s=0.5, patience_s=1.5)
+    grant = await a_line(backend, 1)
+    # There is none: every commit waits for ever, and stays in the database when the wait is broken off.
+    await configure(server.dsn, "SET synchronous_standby_names = 'nobody'")
+    try:
+        with pytest.raises(StorageUnavailable, match="before it said whether this was saved"):
+            await backend.threads.append(a_write(grant, 2))
+    finally:
+        await configure(server.dsn, "RESET synchronous_standby_names")
+        await backend.close()
+
+
+async def configure(dsn: str, change: str) -> None:
+    """Change a setting for all sessions."""
+    connection = await asyncpg.connect(dsn)
+    await connection.execute(f"ALTER SYSTEM {change}")
+    await connection.execute("SELECT pg_reload_conf()")
+    await connection.close()
+
+
 async def test_a_server_that_restarts_is_used_again_within_seconds_and_nothing_is_lost(server: KeptServer) -> None:
     backend = await opened(server.dsn)
     grant = await a_line(backend, 1)
@@ -224,7 +246,7 @@ async def test_cancelled_calls_leave_no_connection_and_no_transaction_behind(pos
 
 
 async def test_a_pool_that_is_used_up_says_so_within_its_time(postgres_dsn: str) -> None:
-    backend = await opened(postgres_dsn, pool_size=3, pool_timeout_s=0.1)
+    backend = await opened(postgres_dsn, pool_size=3, pool_timeout_s=1)
     await a_line(backend, 1)
     await backend._opened().keeper.renew()
     connections = backend._opened().connections
@@ -235,6 +257,34 @@ async def test_a_pool_that_is_used_up_says_so_within_its_time(postgres_dsn: str)
     for connection in taken:
         await connections.give_back(connection)
     assert await backend.threads.get_head(KEY) is not None
+    await backend.close()
+
+
+async def test_a_pool_that_is_used_up_holds_neither_renewals_nor_writes_up(postgres_dsn: str) -> None:
+    backend = await opened(postgres_dsn, pool_size=3)
+    grant = await a_line(backend, 1)
+    await backend._opened().keeper.renew()
+    connections = backend._opened().connections
+    taken = await connections.take()
+    await backend._opened().keeper.renew()
+    await backend.threads.append(a_write(grant, 2))
+    assert backend.leases.holds(grant)
+    await connections.give_back(taken)
+    await backend.close()
+
+
+async def test_a_keeper_without_a_connection_of_its_own_would_not_renew(
+    postgres_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(StandingConnection, "run", lambda self, work: self._connections.run(work))
+    backend = await opened(postgres_dsn, pool_size=3, pool_timeout_s=1)
+    await a_line(backend, 1)
+    connections = backend._opened().connections
+    taken = [await connections.take() for _ in range(3)]
+    with pytest.raises(StorageUnavailable, match="raise pool_size"):
+        await backend._opened().keeper.renew()
+    for connection in taken:
+        await connections.give_back(connection)
     await backend.close()
 
 

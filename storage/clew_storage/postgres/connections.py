@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import asyncpg
 
 from clew_storage.errors import StorageError, StorageUnavailable
-from clew_storage.postgres.failures import DRIVER_ERRORS, is_in_the_way, is_lost, translate, unknown
+from clew_storage.postgres.failures import DRIVER_ERRORS, is_in_the_way, is_lost, is_over, translate, unknown
+from clew_storage.postgres.hosts import Hosts
 from clew_storage.postgres.rows import Connection
 from clew_storage.postgres.settings import PostgresSettings
 
@@ -31,15 +32,18 @@ class Connections:
         """Make the pool and one connection. Raises the driver's errors, for whoever opens to tell what they mean."""
         if self._given is not None:
             return
-        settings = self._settings
+        settings, hosts = self._settings, Hosts(self._settings.dsn)
         options = dict(settings.connect_options)
-        if settings.pgbouncer:
+        options["server_settings"] = {"application_name": "clew"} | options.get("server_settings", {})
+        pooled = settings.pgbouncer
+        if pooled is None:
+            pooled = await _is_pooled(hosts, timeout=settings.connect_timeout_s, **options)
+        if pooled:
             # A statement that was prepared on one connection of the database is unknown to the next.
             options["statement_cache_size"] = 0
-        else:
-            options["server_settings"] = {"application_name": "clew"} | options.get("server_settings", {})
         self._pool = await asyncpg.create_pool(
             settings.dsn,
+            connect=hosts.connect,
             min_size=1,
             max_size=settings.pool_size,
             timeout=settings.connect_timeout_s,
@@ -58,7 +62,7 @@ class Connections:
         try:
             yield connection
         except BaseException as error:
-            if is_lost(error):
+            if is_over(error):
                 await self.drop(connection)
             raise
         finally:
@@ -147,7 +151,7 @@ class StandingConnection:
         try:
             return await work(connection)
         except BaseException as error:
-            if is_lost(error):
+            if is_over(error):
                 await self._connections.drop(connection)
                 await self.close()
             raise
@@ -165,6 +169,15 @@ def _is_usable(connection: Connection) -> bool:
     except asyncpg.InterfaceError:
         # The pool has taken it back when it broke.
         return False
+
+
+async def _is_pooled(hosts: Hosts, **options: Any) -> bool:
+    """Whether a pooler stands before the database: it greets with a number of its own, and the process that answers has another."""
+    connection = await hosts.connect(**options | {"statement_cache_size": 0})
+    try:
+        return bool(await connection.fetchval("SELECT pg_backend_pid()") != connection.get_server_pid())
+    finally:
+        connection.terminate()
 
 
 async def _nothing_to_reset(_: object) -> None:

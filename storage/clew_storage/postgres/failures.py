@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncpg
-from asyncpg.exceptions import InternalClientError
+from asyncpg.exceptions import InternalClientError, TargetServerAttributeNotMatched
 
 from clew_storage.errors import DataCorrupt, StorageError, StorageFull, StorageRefused, StorageUnavailable
 
@@ -33,6 +33,11 @@ def is_lost(error: BaseException) -> bool:
     return isinstance(error, (asyncpg.InterfaceError, InternalClientError, OSError, TimeoutError))
 
 
+def is_over(error: BaseException) -> bool:
+    """Whether the connection is of no use any more: lost, or to a database that has become a standby."""
+    return is_lost(error) or (isinstance(error, asyncpg.PostgresError) and _code(error) == _READ_ONLY)
+
+
 def is_in_the_way(error: BaseException) -> bool:
     """Whether nothing was done because of another transaction, and trying again is all there is to do."""
     return isinstance(error, asyncpg.PostgresError) and _code(error) in _IN_THE_WAY
@@ -44,6 +49,10 @@ def translate(error: BaseException) -> StorageError:
         return _of_the_database(error)
     if isinstance(error, TimeoutError):
         return StorageUnavailable("the database did not answer in time; check that it is reachable, then try again")
+    if isinstance(error, TargetServerAttributeNotMatched):
+        return StorageUnavailable(
+            "none of the hosts in the URL takes writes (they are standbys); promote one, or name the primary"
+        )
     if isinstance(error, OSError):
         told = error.strerror or "the connection was refused or broken"
         return StorageUnavailable(f"the database cannot be reached ({told}); start it or check the URL, then try again")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-import asyncpg
-
 from clew_storage.postgres.failures import DRIVER_ERRORS
+from clew_storage.postgres.hosts import Hosts
 
 _CHANNEL = "clew"
 _PAUSE_S = 1.0
@@ -17,7 +16,7 @@ class Hints:
     """Listens for as long as the storage is open; a pooler in transaction mode would drop what it listens for."""
 
     def __init__(self, dsn: str, server: str, heard: Callable[[], None], connect_timeout_s: float) -> None:
-        self._dsn = dsn
+        self._hosts = Hosts(dsn)
         self._server = server
         self._heard = heard
         self._connect_timeout_s = connect_timeout_s
@@ -37,7 +36,7 @@ class Hints:
                 await asyncio.sleep(_PAUSE_S)
 
     async def _listen(self) -> None:
-        connection = await asyncpg.connect(self._dsn, timeout=self._connect_timeout_s)
+        connection = await self._hosts.connect(timeout=self._connect_timeout_s)
         gone = asyncio.Event()
         try:
             connection.add_termination_listener(lambda _: gone.set())

@@ -20,8 +20,8 @@ class PostgresSettings:
 
     `pool_size` counts all connections: one writes, one keeps the leases, the others read. `pool_timeout_s`: how long a
     call waits for one. `patience_s`: how long a write whose answer was lost is looked for. `lease_s`: after that time a
-    server that is gone loses its threads; `poll_s`: how often those who wait for a thread ask. `pgbouncer`: the URL
-    leads to a pooler in transaction mode, so nothing may be left on a connection. `migrate` False: the schema must be
+    server that is gone loses its threads; `poll_s`: how often those who wait for a thread ask. `pgbouncer`: whether the
+    URL leads to a pooler, so that nothing may be left on a connection; None finds out when it is opened. `migrate` False: the schema must be
     there already. `listen_dsn`: a direct way to the database, on which servers hear at once of what they would find out
     by asking. `connect_options` go to asyncpg as they are.
     """
@@ -35,7 +35,7 @@ class PostgresSettings:
     lease_s: float = 15
     poll_s: float = 0.25
     patience_s: float = 10
-    pgbouncer: bool = False
+    pgbouncer: bool | None = None
     migrate: bool = True
     listen_dsn: str | None = None
     connect_options: Mapping[str, Any] = field(default_factory=dict)
