@@ -210,6 +210,26 @@ async def test_a_redis_that_answers_nothing_holds_neither_run_nor_watch_up(serve
     check_text(watch.seen, {"m2.0": turn.text})
 
 
+async def test_what_others_say_through_the_same_redis_does_no_harm(server: Make, kept_redis: KeptRedis) -> None:
+    first, second = Gate(), Gate()
+    here, there = server(kept_redis.url, [first, "one ", second, "two"]), server(kept_redis.url)
+    run = (await here.thread()).stream()
+    await first.wait()
+    watch = await followed(there)
+    with kept_redis.client() as redis:
+        channels: Any = redis.pubsub_channels()
+        for channel in channels:
+            for said in (b"", b"\xff", b"[1]", b'[1,"a","uid",true,"1","x",true,[["text"]]]', b'[1,"x",[["",{}]],[5]]'):
+                redis.publish(channel, said)
+    first.open()
+    await second.wait()
+    await told(watch, "one ")
+    second.open()
+    turn = await run.turn()
+    assert (await watch.turn()).logged == turn.logged
+    check_text(watch.seen, {"m2.0": turn.text})
+
+
 async def test_a_reader_that_does_not_keep_up_is_cut_and_the_others_go_on(server: Make, redis_url: str) -> None:
     first, second, third = Gate(), Gate(), Gate()
     much = "word " * 500

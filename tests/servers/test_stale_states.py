@@ -14,7 +14,7 @@ from clew.v1.thread_service_pb2 import GetStateRequest
 from clew_engine import Agent, Storage
 from clew_storage import KeptState, RedisSettings, ThreadKey
 from tests.scenarios.scripts import ScriptedModel
-from tests.support.redis import KeptRedis
+from tests.support.redis import KeptRedis, as_shared
 from tests.support.serving import Served, serving
 
 KEY = ThreadKey("", "t")
@@ -45,7 +45,7 @@ class Site:
 
 @pytest.fixture
 async def site(kept_redis: KeptRedis) -> AsyncIterator[Site]:
-    storage = Storage("memory://", redis=RedisSettings(kept_redis.url, prefix=uuid4().hex, patience=10.0))
+    storage = Storage(as_shared("memory://"), redis=RedisSettings(kept_redis.url, prefix=uuid4().hex, patience=10.0))
     agent = Agent("app", model=ScriptedModel(), storage=storage)
     async with storage, serving([agent], storage) as served, clew.Client(served.target) as client:
         thread = client.app("app").thread("t")

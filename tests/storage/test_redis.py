@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from clew_storage import Backend, RedisSettings, open_redis, open_storage
+from clew_storage import Backend, RedisSettings, open_redis
 from clew_storage.conformance import Category, hold_to_model
 from clew_storage.conformance.backend_promises import OpeningPromises
 from clew_storage.conformance.cache_promises import CachePromises
@@ -18,12 +18,13 @@ from clew_storage.conformance.categories import MakeBackend
 from clew_storage.conformance.copy_promises import CopyPromises
 from clew_storage.conformance.delete_promises import DeletePromises
 from clew_storage.conformance.state_promises import StatePromises
+from tests.support.redis import as_shared
 
 
 def with_redis(url: str, redis: str, prefix: str) -> Callable[[], Backend]:
     """Opens the same database each time, beside the same part of Redis; every state counts as large."""
     settings = RedisSettings(redis, prefix=prefix, large_state=0, patience=10.0)
-    return lambda: open_redis(settings).around(open_storage(url))
+    return lambda: open_redis(settings).around(as_shared(url))
 
 
 class TestSqliteBesideRedis(CachePromises, StatePromises, CopyPromises, DeletePromises, OpeningPromises):

@@ -19,7 +19,7 @@ import pytest
 from clew_storage import Backend, KeptState, RedisSettings, StateChange, open_redis, open_storage
 from clew_storage.conformance.examples import KEY, NOW, UID, a_grant, a_write, fork
 from tests.support.postgres import in_schema
-from tests.support.redis import KeptRedis
+from tests.support.redis import KeptRedis, as_shared
 from tests.support.waiting import until
 
 READS = 40
@@ -64,7 +64,7 @@ async def make_stored() -> AsyncIterator[Callable[..., Any]]:
     async def make(url: str, **settings: Any) -> Stored:
         told = RedisSettings(url, **{"prefix": uuid4().hex, "patience": 10.0, **settings})
         beside = open_redis(told)
-        backend = beside.around(open_storage("memory://"))
+        backend = beside.around(as_shared("memory://"))
         await backend.open()
         opened.append(backend)
         return Stored(backend, beside, told)
@@ -87,6 +87,14 @@ async def test_a_large_state_that_was_read_comes_from_redis_while_it_is_the_head
     assert await stored.kept() == KeptState(UID, 1, LARGE)
     await stored.keep(UID, 1, ELSEWHERE)
     assert [await stored.read(), await stored.read(1)] == [ELSEWHERE, ELSEWHERE]
+
+
+async def test_of_a_database_that_a_process_has_for_itself_no_state_is_kept(redis_url: str) -> None:
+    beside = open_redis(RedisSettings(redis_url, prefix=uuid4().hex))
+    async with opened(beside.around(open_storage("memory://"))) as backend:
+        await backend.threads.append(a_write(await a_grant(backend), 1, state=StateChange(replaced=LARGE)))
+        assert await backend.threads.get_state(KEY, version=None) == LARGE
+        assert await beside.states.recall(KEY) is None
 
 
 async def test_a_small_state_is_not_kept(stored: Stored) -> None:

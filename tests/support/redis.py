@@ -18,6 +18,8 @@ import pytest
 from redis import Redis
 from redis.exceptions import RedisError
 
+from clew_storage import Backend, open_storage
+
 _BINARY = shutil.which("redis-server")
 _STARTED_S = 20
 
@@ -89,6 +91,13 @@ class KeptRedis:
         """End it, with everything that it had."""
         self.kill()
         shutil.rmtree(self._folder)
+
+
+def as_shared(url: str) -> Backend:
+    """A database that counts as one of several servers, whose large states are kept in Redis."""
+    backend = open_storage(url)
+    backend.shared = True
+    return backend
 
 
 @contextmanager

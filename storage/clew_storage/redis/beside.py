@@ -32,7 +32,7 @@ class RedisBeside:
         self.link.changed = tell
 
     def around(self, backend: Backend) -> Backend:
-        """The backend with its cache and the newest large states here."""
+        """The backend with its cache here, and the newest large states where servers share it."""
         return cast("Backend", _BackendBesideRedis(backend, self))
 
     async def open(self, *, among_others: bool) -> None:
@@ -59,14 +59,16 @@ class _BackendBesideRedis:
     def __init__(self, inner: Backend, beside: RedisBeside) -> None:
         self._inner = inner
         self._beside = beside
-        self._threads = cast("Threads", CachedThreads(inner.threads, beside.states))
+        # A database that this process has for itself is as near as Redis is.
+        cached = cast("Threads", CachedThreads(inner.threads, beside.states))
+        self._threads = cached if inner.shared else inner.threads
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
     @property
     def threads(self) -> Threads:
-        """Those of the database; a large state may be read from Redis."""
+        """Those of the database; of one that servers share a large state may be read from Redis."""
         return self._threads
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from typing import Any
 
@@ -18,6 +19,7 @@ _SAY_S = 2.0
 _AGAIN_S = 0.25
 # A connection on which nothing is heard for so long is asked whether it is one, and given up after as long again.
 _QUIET_S = 5.0
+_log = logging.getLogger("clew.storage")
 
 
 class RedisRelay:
@@ -109,12 +111,13 @@ class RedisRelay:
 
     def _pass_on(self, message: dict[str, Any]) -> None:
         heard = self._listeners.get(message["channel"]) if message["channel"] else None
-        if heard is None:
+        if heard is None or message["type"] not in ("subscribe", "message"):
             return
-        if message["type"] == "subscribe":
-            heard(None)
-        elif message["type"] == "message":
-            heard(message["data"])
+        try:
+            heard(message["data"] if message["type"] == "message" else None)
+        except Exception:  # noqa: BLE001 - whatever it is, the next message may be a good one
+            # Anybody who reaches this Redis can say anything; it must not deafen the server.
+            _log.exception("what was heard through Redis could not be taken")
 
     async def _speak(self) -> None:
         while True:
