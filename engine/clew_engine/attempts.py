@@ -232,10 +232,11 @@ class Attempt:
 
     async def _replay(self, found: tuple[str, int]) -> Batches:
         uid, version = found
+        record = await self._storage.backend.threads.get_checkpoint(self._key, version)
+        # After the record: a thread that is there now was there then.
         head = await self._storage.backend.threads.get_head(self._key)
         if head is None or head.thread.uid != uid:
             raise not_repeated(self._key.thread_id, uid, head)
-        record = await self._storage.backend.threads.get_checkpoint(self._key, version)
         if record is None:
             raise not_told_again(self._key.thread_id, uid, version)
         async for batch in watch_batches(

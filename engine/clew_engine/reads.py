@@ -103,6 +103,7 @@ async def list_checkpoints(storage: Storage, key: ThreadKey, *, size: int, token
     place = await storage.page_tokens.place(token, listing)
     before = int(place[0]) if place else None
     version = int(place[1]) if place else head.thread.head_version
+    await _expect_stored(storage, head, version)
     found = await storage.backend.threads.list_checkpoints(
         key, before_version=before, limit=limit + 1, at_version=version
     )
@@ -133,6 +134,7 @@ async def list_messages(
     version = int(place[1]) if place else head.thread.head_version
     if version == 0:
         return Page(())
+    await _expect_stored(storage, head, version)
     after = int(place[0]) if place else None
     if search:
         items, last = await found_messages(
@@ -271,3 +273,15 @@ async def _checkpoint(storage: Storage, head: Head, checkpoint_id: str) -> Check
     if found is None:
         raise CheckpointNotFoundError(key.thread_id, checkpoint_id)
     return found
+
+
+async def _expect_stored(storage: Storage, head: Head, version: int) -> None:
+    """Raises CheckpointNotFoundError where a listing goes on at a version that was trimmed since its first page."""
+    key, uid = head.thread.key, head.thread.uid
+    if version == head.thread.head_version or await storage.backend.threads.get_checkpoint(key, version) is not None:
+        return
+    raise CheckpointNotFoundError(
+        key.thread_id,
+        ids.checkpoint_id(uid, version),
+        f"the pages are of version {version} of thread {key.thread_id!r}, which was trimmed since the first of them; list anew",
+    )

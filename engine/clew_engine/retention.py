@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.incarnations import deleted
 from clew_engine.trims import oldest_kept, trim
-from clew_storage import IdleFilter, Status, ThreadRecord
+from clew_storage import IdleFilter, Status, ThreadMissing, ThreadRecord
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
@@ -45,7 +45,7 @@ class Retention:
         for status, seconds in self.delete_after.items():
             if status not in _STATUSES:
                 raise ArgumentInvalidError("retention.delete_after", f"{status!r} is none of {', '.join(_STATUSES)}")
-            if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
+            if not _is_time(seconds):
                 raise ArgumentInvalidError("retention.delete_after", f"a number of seconds is due for {status!r}")
         if self.keep_last is not None and self.keep_last < 1:
             raise ArgumentInvalidError("retention.keep_last", "at least 1: the head always stays")
@@ -57,6 +57,10 @@ class Retention:
         """Whether an idle thread has been so for long enough to be deleted."""
         after = None if thread.head_status is None else self.delete_after.get(_NAMES.get(thread.head_status, ""))
         return after is not None and thread.updated_at_ms < now_ms - after * 1000
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +167,12 @@ async def _trim(storage: Storage, record: ThreadRecord, keep_last: int, *, dry_r
     head = await storage.backend.threads.get_head(record.key)
     if head is None or head.thread.uid != record.uid:
         return None
-    oldest, count = await oldest_kept(storage, head, keep_last)
-    if not count or not (dry_run or await trim(storage, head, oldest)):
+    try:
+        oldest, count = await oldest_kept(storage, head, keep_last)
+        if not count or not (dry_run or await trim(storage, head, oldest)):
+            return None
+    except ThreadMissing:
+        # It was deleted while it was looked at.
         return None
     return _retired(head.thread, oldest, count)
 

@@ -307,8 +307,9 @@ class Storage:
     async def written(self, key: ThreadKey, found: tuple[str, int]) -> Checkpoint:
         """The checkpoint that a recorded mutation wrote. Raises ThreadNotFoundError when its thread was deleted since, CheckpointNotFoundError when that was trimmed."""
         uid, version = found
-        head = await self.backend.threads.get_head(key)
         record = await self.backend.threads.get_checkpoint(key, version)
+        # After the record: a thread that is there now was there then.
+        head = await self.backend.threads.get_head(key)
         if head is None or head.thread.uid != uid:
             raise not_repeated(key.thread_id, uid, head)
         if record is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 
 import structlog
 
@@ -57,11 +58,12 @@ async def retire(storage: Storage, retention: Retention) -> tuple[int, int]:
     """Let go what may; how many threads were deleted, and how many trimmed."""
     deleted = trimmed = 0
     try:
-        async for retired in storage.retire(retention):
-            if retired.oldest_version:
-                trimmed += 1
-            else:
-                deleted += 1
+        async with aclosing(storage.retire(retention)) as found:
+            async for retired in found:
+                if retired.oldest_version:
+                    trimmed += 1
+                else:
+                    deleted += 1
     except ClewError as error:
         _log.warning("the retention's sweep was broken off", why=error.message)
     if deleted or trimmed:

@@ -46,5 +46,4 @@ def next_merge(pieces: Sequence[Piece]) -> Merge | None:
         if start - first + merged < _FAN:
             break
         level, start = level + 1, first
-    # With nothing before it the new piece is a full copy, whatever its size.
-    return Merge(len(pieces) - start, level if start else FULL) if level else None
+    return Merge(len(pieces) - start, level) if level else None

@@ -98,10 +98,10 @@ def test_people_are_shown_a_table_and_the_sum(url: str) -> None:
 
 def test_app_user_and_status_narrow_what_goes(url: str) -> None:
     seeded(url, ("old", 1, 9))
-    for narrowed in (("--app", "other"), ("--user", "ada"), ("--status", "failed")):
-        assert told(url, "--older-than", "1d", *narrowed, "--dry-run") == []
-    for narrowed in (("--app", "support", "--app", "other"), ("--status", "completed,failed"), ("--interrupted",)):
-        assert len(told(url, "--older-than", "1d", *narrowed, "--dry-run")) == 1
+    assert told(url, "--older-than", "1d", "--app", "other", "--dry-run") == []
+    assert told(url, "--older-than", "1d", "--status", "failed", "--interrupted", "--dry-run") == []
+    assert told(url, "--older-than", "1d", "--user", "ada", "--dry-run") == []
+    assert len(told(url, "--older-than", "1d", "--app", "support", "--app", "other", "--dry-run")) == 1
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_app_user_and_status_narrow_what_goes(url: str) -> None:
         ((), "say what may go"),
         (("--older-than", "30"), "is no age"),
         (("--older-than", "1d", "--status", "suspended"), "never"),
-        (("--keep-last", "0"), "0"),
+        (("--keep-last", "0"), "equal to 1"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(url: str, arguments: tuple[str, ...], said: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -15,8 +15,19 @@ from clew_storage.memory import MemoryBackend
 from clew_storage.memory.appends import append
 from clew_storage.memory.archive import MemoryArchive
 from clew_storage.memory.cache import MemoryCache
+from clew_storage.memory.retention import MemoryRetention
+from clew_storage.memory.tables import Tombstone
 from clew_storage.memory.threads import MemoryThreads
-from clew_storage.records import CachedValue, CacheKey, StateChange, Write, Written
+from clew_storage.records import (
+    CachedValue,
+    CacheKey,
+    StateChange,
+    ThreadKey,
+    ThreadRecord,
+    Trim,
+    Write,
+    Written,
+)
 from clew_storage.thread_parts import CheckpointPart, Part
 
 
@@ -106,15 +117,42 @@ class Stateless(MemoryArchive):
         )
 
 
-@pytest.mark.parametrize("broken", [Forgetful, Remembering, Telling, Unfenced, Immortal, Joining, Stateless])
-def test_the_model_catches_a_broken_backend(broken: type[MemoryThreads | MemoryCache | MemoryArchive]) -> None:
+class Greedy(MemoryRetention):
+    """Trims without writing the whole state at the oldest version first."""
+
+    async def trim_thread(self, trim: Trim) -> bool:
+        thread = self._tables().threads.get(trim.key)
+        before = dict(thread.changes) if thread else {}
+        done = await super().trim_thread(trim)
+        if thread is not None and done:
+            thread.changes = {at: before[at] for at in thread.changes if at in before}
+        return done
+
+
+class Hasty(MemoryRetention):
+    """Deletes what it is told to, whatever waits there."""
+
+    async def delete_idle(self, threads: Sequence[ThreadRecord], *, now_ms: int) -> Sequence[ThreadKey]:
+        for thread in threads:
+            if stored := self._tables().threads.get(thread.key):
+                self._tables().bury(stored, Tombstone(self._leases.next_epoch(), now_ms))
+        return [thread.key for thread in threads]
+
+
+@pytest.mark.parametrize(
+    "broken", [Forgetful, Remembering, Telling, Unfenced, Immortal, Joining, Greedy, Hasty, Stateless]
+)
+def test_the_model_catches_a_broken_backend(
+    broken: type[MemoryThreads | MemoryCache | MemoryRetention | MemoryArchive],
+) -> None:
     def make() -> MemoryBackend:
         backend = MemoryBackend()
-        if issubclass(broken, MemoryArchive):
-            backend._archive = broken(backend._opened)
-            return backend
         if issubclass(broken, MemoryThreads):
             backend._threads = broken(backend._opened, backend._leases)
+        elif issubclass(broken, MemoryRetention):
+            backend._retention = broken(backend._opened, backend._leases)
+        elif issubclass(broken, MemoryArchive):
+            backend._archive = broken(backend._opened)
         else:
             backend._cache = broken(backend._opened)
         return backend

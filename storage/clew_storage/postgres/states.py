@@ -58,9 +58,10 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """What the state of a head is made of, oldest first."""
+    """What the state of a head is made of, oldest first; `trimmed` says whether its log was known to be when it was read."""
 
     parts: tuple[Part, ...] = ()
+    trimmed: bool = False
 
     @property
     def size(self) -> int:
@@ -76,13 +77,15 @@ class Pieces:
         parts = (*self.parts, Part(version, 0, change))
         merge = next_merge([Piece(part.level, len(part.change)) for part in parts])
         if merge is None:
-            return Pieces(parts), None
+            return Pieces(parts, self.trimmed), None
         kept, merged = parts[: -merge.count], parts[-merge.count :]
         delta = reduce(compose, (decode_delta(part.change) for part in merged))
         if not kept:
             delta = Delta(values=dict(apply_delta({}, delta)))
-        part = Part(version, merge.level, encode_delta(delta))
-        return Pieces((*kept, part)), Fold(merged[0].version if kept else 0, part)
+        # Folds of a trimmed log are known to be whole by the level of the first.
+        level = FULL if self.trimmed and not kept else merge.level
+        part = Part(version, level, encode_delta(delta))
+        return Pieces((*kept, part), self.trimmed), Fold(merged[0].version if kept else 0, part)
 
 
 def forked(version: int, base: State, delta: Delta | None) -> tuple[Pieces, Fold]:
@@ -108,7 +111,7 @@ async def read_pieces(
     if oldest and parts and parts[0].level not in {0, FULL}:
         rows = await connection.fetch(schema.sql(_ROWS), *arguments)
         parts = sorted((Part(*row) for row in rows), key=lambda part: part.version)
-    return Pieces(tuple(part for part in parts if part.level or contains(line, part.version)))
+    return Pieces(tuple(part for part in parts if part.level or contains(line, part.version)), trimmed=oldest > 0)
 
 
 class PiecesInMind:

@@ -66,7 +66,8 @@ BEGIN
     PERFORM 1 FROM clew.threads t
     WHERE t.tenant = in_tenant AND t.thread_id = in_thread_id AND t.uid = in_uid AND t.head = in_head
         AND CASE WHEN t.oldest_of = t.uid THEN t.oldest ELSE 0 END = in_was_oldest
-    FOR NO KEY UPDATE SKIP LOCKED;
+    -- Not beside a copy, which reads the rows one table after the other.
+    FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN false;
     END IF;

@@ -1,0 +1,185 @@
+"""Retention under way while threads are used: no sweep breaks a call, and nothing that was acknowledged goes unseen."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew_engine import Retention
+from clew_storage import ThreadKey, ThreadRecord
+from clew_storage.sqlite import deletions
+from tests.faults import figures
+from tests.faults.plans import PlanModel
+from tests.faults.worlds import sqlite_world
+from tests.scenarios.over_grpc import OverGrpc
+from tests.scenarios.scripts import Gate
+from tests.scenarios.world import ERRORS, Handle, InProcess, Surface, World
+
+PLAN = "tag|lookup lookup|lookup"
+EVERYTHING = Retention(dict.fromkeys(("completed", "failed", "interrupted"), 0.0), keep_last=1)
+TRIMS = Retention(keep_last=1)
+# Between two calls a thread may be nobody's, and go: what comes then finds none.
+GONE = {"thread_not_found", "resume_invalid"}
+
+
+async def lookup() -> str:
+    """A tool that takes a few turns of the event loop."""
+    for _ in range(3):
+        await asyncio.sleep(0)
+    return "found"
+
+
+async def sent(thread: Handle, dice: random.Random) -> None:
+    """A turn: nobody may break it."""
+    assert (await thread.send(PLAN)).text == "done tag"
+
+
+async def waited(thread: Handle, dice: random.Random) -> None:
+    """Turns that wait for each other."""
+    turns = await asyncio.gather(*(thread.send(PLAN) for _ in range(3)))
+    assert [turn.text for turn in turns] == ["done tag"] * 3
+
+
+async def decided(thread: Handle, dice: random.Random) -> None:
+    """A turn that waits for a person, who answers: meanwhile it is nobody's to delete."""
+    turn = await thread.send(PLAN)
+    while turn.status == "suspended":
+        turn = await thread.decide(dict.fromkeys(turn.approvals, dice.choice((True, False))))
+    assert turn.text == "done tag"
+
+
+async def retried(thread: Handle, dice: random.Random) -> None:
+    """A turn that is cancelled in the middle and goes on, unless it went between the two."""
+    reader = thread.stream(PLAN)
+    await reader.until("tool_call_started")
+    await unless_gone(thread.cancel())
+    await reader.gone()
+    await unless_gone(thread.retry())
+
+
+async def watched(thread: Handle, dice: random.Random) -> None:
+    """A turn, and someone who looks on from the beginning and may be told that it went."""
+    turn = thread.stream(PLAN)
+    await turn.until("checkpoint_written")
+    await asyncio.gather(turn.turn(), unless_gone(thread.watch(0).turn()))
+
+
+async def deleted(thread: Handle, dice: random.Random) -> None:
+    """A turn, and a delete by its owner."""
+    await thread.send(PLAN)
+    await thread.delete()
+
+
+async def unless_gone(call: Any) -> None:
+    """A call that may find no thread."""
+    try:
+        await call
+    except ERRORS as error:
+        if getattr(error, "code", "") not in GONE:
+            raise
+
+
+SCENES: Sequence[Callable[[Handle, random.Random], Any]] = (sent, waited, decided, retried, watched, deleted)
+
+
+@asynccontextmanager
+async def sweeping(world: World, policy: Retention, dice: random.Random) -> AsyncIterator[list[int]]:
+    """Sweeps, one after the other, for as long as the block; how many threads each let go."""
+    done: list[int] = []
+
+    async def sweep() -> None:
+        while True:
+            done.append(len([each async for each in world.storage.retire(policy)]))
+            for _ in range(dice.randrange(1, 30)):
+                await asyncio.sleep(0)
+
+    task = asyncio.ensure_future(sweep())
+    try:
+        yield done
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+        if not task.cancelled():
+            task.result()
+
+
+def serve(world: World) -> None:
+    """An agent whose calls run, and one whose calls wait for a person."""
+    world.agent(name="calling", model=PlanModel(), tools=[lookup])
+    world.agent(name="asking", model=PlanModel(), tools=[lookup], approve=["lookup"])
+
+
+async def what_is_wrong(thread: Handle) -> list[str]:
+    """What a thread that is left shows: each call with one result, a state, and a history that ends where it is cut."""
+    messages = await thread.messages()
+    asked = [part["id"] for each in messages for part in each["content"] if part["type"] == "tool_call"]
+    answered = [part["tool_call_id"] for each in messages for part in each["content"] if part["type"] == "tool_result"]
+    wrong = [] if sorted(asked) == sorted(answered) else [f"{thread.id}: calls {asked}, results {answered}"]
+    for each in await thread.history():
+        try:
+            await thread.state(each["id"])
+        except ERRORS as error:
+            wrong.append(f"{thread.id}: no state at version {each['version']}: {error}")
+    return wrong
+
+
+@pytest.mark.parametrize("surface", [InProcess, OverGrpc])
+@pytest.mark.parametrize("policy", [EVERYTHING, TRIMS], ids=["deletes", "trims"])
+async def test_no_sweep_breaks_what_goes_on_in_a_thread(tmp_path: Path, surface: Surface, policy: Retention) -> None:
+    dice = random.Random(5)
+    races, wrong, left = figures.times(24, 200), list[str](), list[Handle]()
+    async with sqlite_world(tmp_path / "clew.db", surface) as world:
+        serve(world)
+        await world.thread("first", app="calling")
+        async with sweeping(world, policy, dice) as swept:
+            for number in range(races):
+                scene = SCENES[number % len(SCENES)]
+                thread = await world.thread(
+                    f"{scene.__name__}-{number}", app="asking" if scene is decided else "calling"
+                )
+                try:
+                    async with asyncio.timeout(20):
+                        await scene(thread, dice)
+                except Exception as error:  # noqa: BLE001 - how it ends is what is judged
+                    wrong.append(f"{thread.id}: {error!r}")
+                if policy is TRIMS and scene is not deleted:
+                    left.append(thread)
+        for thread in left:
+            wrong += await what_is_wrong(thread)
+        assert sum(swept) > races / 4, "the sweeps had something to do"
+    figures.record(
+        figures.Figure(12, f"retention meanwhile, {getattr(surface, '__name__', '')}", races, other=len(wrong))
+    )
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("checked", [True, False])
+async def test_a_turn_between_the_look_and_the_delete_is_kept_by_the_second_look_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checked: bool
+) -> None:
+    if not checked:
+        monkeypatch.setattr(deletions, "_is_as", lambda *_: True)
+    at_disk = Gate()
+    async with sqlite_world(tmp_path / "clew.db") as world:
+        serve(world)
+        thread = await world.thread("late", app="calling")
+        await thread.send(PLAN)
+        delete = world.storage.backend.retention.delete_idle
+
+        async def slow(threads: Sequence[ThreadRecord], *, now_ms: int) -> Sequence[ThreadKey]:
+            await at_disk.pass_through()
+            return await delete(threads, now_ms=now_ms)
+
+        monkeypatch.setattr(world.storage.backend.retention, "delete_idle", slow)
+        sweep = asyncio.ensure_future(anext(world.storage.retire(EVERYTHING), None))
+        await at_disk.wait()
+        assert (await thread.send(PLAN)).text == "done tag"
+        at_disk.open()
+        await sweep
+        assert (len(await thread.messages()) == 14) is checked
