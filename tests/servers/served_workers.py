@@ -40,13 +40,13 @@ class Workers:
 
     async def serving(self, times: int) -> None:
         """Wait until workers have come to serve so many times, the first ones included."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while [line["event"] for line in self.logged()].count("a worker serves") < times:  # noqa: ASYNC110 - it is another process
                 await asyncio.sleep(0.05)
 
-    def client(self, **options: Any) -> clew.Client:
-        """A client with a connection of its own."""
-        return clew.Client(self.said["address"], **options)
+    def client(self) -> clew.Client:
+        """A client with a connection of its own, which waits for workers to come back."""
+        return clew.Client(self.said["address"], connect_timeout=120.0, rejoin_timeout=120.0)
 
     async def pid_behind(self, client: clew.Client) -> int:
         """The worker that has this client's connection."""
@@ -55,7 +55,7 @@ class Workers:
     async def one_of_each(self) -> dict[int, clew.Client]:
         """A client of each worker, by its pid."""
         found: dict[int, clew.Client] = {}
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while len(found) < len(self.pids):
                 client = self.client()
                 found.setdefault(await self.pid_behind(client), client)
@@ -65,7 +65,7 @@ class Workers:
 
     async def ended(self) -> int:
         """Wait for its end, and give its exit code."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             return await self.process.wait()
 
 

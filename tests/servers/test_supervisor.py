@@ -49,7 +49,7 @@ async def test_workers_that_die_again_and_again_end_it_all(
         os.kill(starts()[0], signal.SIGKILL)
 
     with pytest.raises(GaveUp, match=r"worker 1 ended with exit code 7, as those before it did"):
-        await asyncio.wait_for(supervise(["app.py"], settings, break_one, Patience(first_s=0.01, deaths=3)), 60)
+        await asyncio.wait_for(supervise(["app.py"], settings, break_one, Patience(first_s=0.01, deaths=3)), 300)
     assert len(starts()) == 4, "the two that served, and two that were to take the place of one"
 
 
@@ -85,7 +85,7 @@ async def test_what_workers_cannot_share_is_refused(
     monkeypatch.chdir(tmp_path)
     settings = Settings.taken({"workers": 2, "port": 0, **values})
     with pytest.raises(ServeError, match=re.escape(said)):
-        await supervise(["none.py"], settings, pytest.fail)
+        await supervise(["none.py"], settings, lambda _: pytest.fail("it served"))
     assert os.listdir(tmp_path) == []  # noqa: PTH208 - nothing was made
 
 
