@@ -39,7 +39,7 @@ endif
 bench: $(STAMP) ## Measure, and write build/bench.json (QUICK=1: within 5 minutes)
 	QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)
 
-check: check-contract check-code ## Everything that needs no test to be run: contract, generated code, style, types, imports
+check: check-contract check-code check-model ## Everything that needs no test to be run: contract, generated code, style, types, imports, the model of leases
 
 format: $(STAMP) $(GEN_STAMP) ## Format the code and the contract
 	$(BIN)/ruff check --fix-only --quiet $(CODE)
@@ -74,6 +74,9 @@ check-code: $(STAMP)
 	$(BIN)/mypy $(CODE)
 	$(BIN)/lint-imports
 
+check-model:
+	docs/lease-model/check
+
 # $(1): the folder that stands for the root of the repository.
 define generate_into
 	@mkdir -p $(1)/$(STUBS) && rm -f $(1)/$(STUBS)/*_pb2*.py $(1)/$(STUBS)/*_pb2*.pyi
@@ -107,4 +110,4 @@ $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
   echo "Clew needs Python 3.11 or newer, and $(PYTHON) is not: name another one, as in make PYTHON=python3.12" >&2; exit 1; }
 endef
 
-.PHONY: help run test faults bench check check-contract check-code format generate env clean
+.PHONY: help run test faults bench check check-contract check-code check-model format generate env clean

@@ -85,7 +85,7 @@ async def test_what_workers_cannot_share_is_refused(
     monkeypatch.chdir(tmp_path)
     settings = Settings.taken({"workers": 2, "port": 0, **values})
     with pytest.raises(ServeError, match=re.escape(said)):
-        await supervise(["none.py"], settings, pytest.fail)
+        await supervise(["none.py"], settings, lambda _: pytest.fail("it served"))
     assert os.listdir(tmp_path) == []  # noqa: PTH208 - nothing was made
 
 

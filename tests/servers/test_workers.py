@@ -10,7 +10,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2
 
 import clew
 from tests.faults.gates import FileGate
@@ -53,11 +53,14 @@ async def test_calls_go_to_all_workers_and_any_of_them_takes_any_call(two: tuple
     # Each says that it is well.
     async with asyncio.timeout(20):
         for _ in range(8):
-            async with grpc.aio.insecure_channel(
-                both.said["address"], [("grpc.use_local_subchannel_pool", 1)]
-            ) as channel:
-                answer = await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
-                assert answer.status == SERVING
+            options = [("grpc.use_local_subchannel_pool", 1)]
+            async with grpc.aio.insecure_channel(both.said["address"], options) as channel:
+                check = channel.unary_unary(
+                    "/grpc.health.v1.Health/Check",
+                    request_serializer=health_pb2.HealthCheckRequest.SerializeToString,
+                    response_deserializer=health_pb2.HealthCheckResponse.FromString,
+                )
+                assert (await check(health_pb2.HealthCheckRequest())).status == SERVING
     # A run of one is watched, and cancelled, through the other.
     run = thread_of(here).stream("tag|held")
     await gate.reached()

@@ -147,13 +147,12 @@ def test_the_model_catches_a_broken_backend(
 ) -> None:
     def make() -> MemoryBackend:
         backend = MemoryBackend()
-        if issubclass(broken, MemoryArchive):
-            backend._archive = broken(backend._opened)
-            return backend
         if issubclass(broken, MemoryThreads):
             backend._threads = broken(backend._opened, backend._leases)
         elif issubclass(broken, MemoryRetention):
             backend._retention = broken(backend._opened, backend._leases)
+        elif issubclass(broken, MemoryArchive):
+            backend._archive = broken(backend._opened)
         else:
             backend._cache = broken(backend._opened)
         return backend

@@ -273,10 +273,10 @@ async def test_a_server_looks_at_all_its_threads_in_one_statement(
 async def test_what_died_is_found_among_many_threads_by_reading_what_is_in_progress(
     backend: PostgresBackend, statements: Statements
 ) -> None:
-    completed = a_checkpoint(status=Status.COMPLETED)
     for number in range(300):
         grant = await a_grant(backend, ThreadKey("acme", f"t{number}"))
-        await backend.threads.append(a_write(grant, **({} if number % 60 == 0 else {"checkpoint": completed})))
+        status = Status.COMPLETED if number % 60 else Status.IN_PROGRESS
+        await backend.threads.append(a_write(grant, checkpoint=a_checkpoint(status=status)))
         await backend.leases.release(grant)
     await _analyze(backend)
     with statements:

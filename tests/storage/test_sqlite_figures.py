@@ -21,6 +21,7 @@ from clew_storage import (
     StateChange,
     Status,
     ThreadFilter,
+    ThreadKey,
 )
 from clew_storage.conformance.examples import (
     KEY,
@@ -243,3 +244,31 @@ def _looks_through(step: str) -> bool:
     # that is what is asked for.
     read_whole = ("CONSTANT ROW", "ownership", "SCAN p")
     return step.startswith("SCAN") and not any(each in step for each in read_whole)
+
+
+async def test_what_stats_cost_grows_with_the_rows_and_no_faster(backend: SqliteBackend) -> None:
+    steps = []
+    made = 0
+    for threads in (300, 1200):
+        for number in range(made, threads):
+            grant = await a_grant(backend, ThreadKey("acme", f"t{number}"))
+            await backend.threads.append(a_write(grant, messages=(a_message(1),)))
+        made = threads
+        steps.append(await _steps_of_stats(backend))
+    assert steps[1] < 8 * steps[0]
+
+
+async def _steps_of_stats(backend: SqliteBackend) -> int:
+    """What SQLite's machine does for them, in hundreds of its steps."""
+    counted = 0
+
+    def count() -> None:
+        nonlocal counted
+        counted += 1
+
+    async with backend._opened().standing_still() as connection:
+        assert connection is not None
+        await connection.run(lambda opened: opened.set_progress_handler(count, 100))
+    # The connection is lent again.
+    await backend.sizes.stats(largest=3)
+    return counted

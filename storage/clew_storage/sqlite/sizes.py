@@ -22,9 +22,14 @@ WITH sizes (kind, thread_no, n, bytes) AS MATERIALIZED (
     UNION ALL SELECT 'requests', iif(uid IS NULL, thread_no, NULL) AS owner, count(*), sum(length(reply))
         FROM requests GROUP BY owner
     UNION ALL SELECT 'cache', NULL, count(*), sum(length(namespace) + length(key) + length(value)) FROM cached_values
+), owners (thread_no, bytes) AS MATERIALIZED (
+    SELECT thread_no, sum(bytes) FROM (
+        SELECT thread_no, bytes FROM sizes UNION ALL SELECT thread_no, 0 FROM threads WHERE uid IS NOT NULL
+    ) GROUP BY thread_no
 ), biggest AS (
-    SELECT s.thread_no, sum(s.bytes) AS bytes, t.tenant, t.thread_id FROM threads t LEFT JOIN sizes s USING (thread_no)
-    WHERE t.uid IS NOT NULL GROUP BY t.thread_no ORDER BY coalesce(sum(s.bytes), 0) DESC, t.tenant, t.thread_id LIMIT ?
+    -- Whatever SQLite thinks of their sizes: the other way round it would look through all owners for each thread.
+    SELECT t.thread_no, t.tenant, t.thread_id FROM owners o CROSS JOIN threads t USING (thread_no)
+    WHERE t.uid IS NOT NULL ORDER BY o.bytes DESC, t.tenant, t.thread_id LIMIT ?
 )
 SELECT NULL, NULL, kind, sum(n), coalesce(sum(bytes), 0) FROM sizes GROUP BY kind
 UNION ALL
