@@ -30,9 +30,11 @@ run: $(STAMP) ## Play the main job, then stay up to be talked to (ONCE=1: exit i
 test: $(STAMP) $(REAL_MODEL) ## Run every test (CLEW_REAL_MODEL=1: also with a real small model)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-faults: $(STAMP) ## Run the fault tests in their full form
+faults: $(STAMP) ## Run the fault tests in their full form, and write build/faults.json (QUICK=1: each kind once, about 5 minutes)
+ifndef QUICK
 	CLEW_FAULTS=full $(BIN)/pytest tests/scenarios tests/storage/test_pgbouncer.py -n $(WORKERS) --dist worksteal -k "postgres or pgbouncer"
-	CLEW_FAULTS=full $(BIN)/pytest tests/faults --timeout=0 -s $(ARGS)
+endif
+	CLEW_FAULTS=$(if $(QUICK),quick,full) $(BIN)/pytest tests/faults tests/upgrades $(if $(QUICK),-n $(WORKERS) --dist worksteal,--timeout=0 -s) $(ARGS)
 
 bench: $(STAMP) ## Measure, and write build/bench.json (QUICK=1: within 5 minutes)
 	QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)

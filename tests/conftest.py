@@ -16,6 +16,8 @@ from hypothesis import HealthCheck, settings
 from tests.support.pgbouncer import pooled
 from tests.support.postgres import some_dsn
 
+pytest_plugins = ["tests.faults.reporting"]
+
 # A loaded machine is slow, which says nothing of the code.
 settings.register_profile("clew", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("clew")

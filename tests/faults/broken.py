@@ -1,6 +1,6 @@
 """Variants of the product with one of its guards taken out, for tests that show that the guard's absence would be seen.
 
-The environment names one; it is put into a process under test and nowhere else.
+The environment names one; it is put into a process under test and nowhere else. What Postgres itself guards is taken out of its functions.
 """
 
 from __future__ import annotations
@@ -15,12 +15,47 @@ from clew_engine.requests import RequestLog
 from clew_storage import RequestRecord, Source, ThreadKey, Write, Written
 from clew_storage.local_leases import LocalLeases
 from clew_storage.postgres import connections, failures
+from clew_storage.postgres.leases import PostgresLeases
+from clew_storage.postgres.threads import PostgresThreads
 from clew_storage.sqlite.connections import Synchronous
 from clew_storage.sqlite.ownership import Ownership
 from clew_storage.sqlite.sessions import Session
 from clew_storage.sqlite.threads import SqliteThreads
+from tests.faults.postgres_schema import PostgresSchema
 
 BROKEN = "CLEW_FAULTS_BROKEN"
+THREADS = (SqliteThreads, PostgresThreads)
+# Of each variant the functions of the schema, the guards in them, and what comes in their place.
+GUARDS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "no fence": (
+        (
+            "append_1",
+            "WHEN in_fenced AND NOT (l.epoch = g.epoch AND l.server = in_server AND l.expires_at > clock_timestamp()) IS TRUE THEN 2",
+            "",
+        ),
+    ),
+    "takeover without expiry": (
+        ("acquire_1", "IF held.server IS NULL OR held.expires_at <= clock_timestamp() THEN", "IF true THEN"),
+    ),
+    "no order of tickets": (
+        ("pass_on_1", "ORDER BY t.goes_first DESC, t.ticket LIMIT 1", "ORDER BY t.ticket DESC LIMIT 1"),
+    ),
+    "decided is decided again": (("append_1", "WHEN undecided.index IS NOT NULL THEN 5", ""),),
+    "delete leaves messages": (
+        (
+            "delete_thread_1",
+            "DELETE FROM {schema}.messages x WHERE x.tenant = in_tenant AND x.thread_id = in_thread_id;",
+            "",
+        ),
+    ),
+}
+
+
+async def break_schema(schema: PostgresSchema, *variants: str) -> None:
+    """Take what these variants lack out of the functions of a schema."""
+    for variant in variants:
+        for function, guard, instead in GUARDS[variant]:
+            await schema.take_out(function, guard.format(schema=schema.name), instead)
 
 
 def install() -> None:
@@ -28,36 +63,45 @@ def install() -> None:
     variant = os.environ.get(BROKEN)
     if variant:
         {
-            "no fence": without_fence,
+            "no fence": _without_fence,
             "no request record": _without_request_record,
             "result in memory": _with_results_in_memory,
+            "decision in memory": lambda: _with_source_in_memory(Source.DECISION),
+            "intent in memory": lambda: _with_source_in_memory(Source.INTENT),
             "normal sync": _with_normal_sync,
             "dead connection": _with_a_dead_connection,
             "full is away": _with_a_full_disk_told_as_away,
         }[variant]()
 
 
-def without_fence() -> None:
+def _without_fence() -> None:
     """Anyone may open the file, and a write goes to whatever stands there, whoever held the thread since."""
-    append = SqliteThreads.append
 
     def take(_database: Path) -> Ownership:
         return Ownership(os.open(os.devnull, os.O_RDONLY))
 
-    async def unfenced(self: SqliteThreads, write: Write) -> Written:
+    def always(*_: object) -> bool:
+        return True
+
+    Ownership.take = take  # type: ignore[method-assign,assignment]
+    LocalLeases.admits = always  # type: ignore[method-assign]
+    PostgresLeases.holds = PostgresLeases.holds_firmly = always  # type: ignore[method-assign]
+    for backend in THREADS:
+        _write_anywhere(backend)
+
+
+def _write_anywhere(backend: type[SqliteThreads | PostgresThreads]) -> None:
+    append = backend.append
+
+    async def unfenced(self: SqliteThreads | PostgresThreads, write: Write) -> Written:
         head = await self.get_head(write.key)
         if head is not None:
             at = head.thread.head_version
             moved = replace(write.checkpoint, version=at + 1, parent_version=at)
             write = replace(write, uid=head.thread.uid, expected_version=at, checkpoint=moved, info=None)
-        return await append(self, write)
+        return await append(self, write)  # type: ignore[arg-type]
 
-    def admits(_self: LocalLeases, _key: ThreadKey, _epoch: int) -> bool:
-        return True
-
-    Ownership.take = take  # type: ignore[method-assign,assignment]
-    SqliteThreads.append = unfenced  # type: ignore[method-assign]
-    LocalLeases.admits = admits  # type: ignore[method-assign,assignment]
+    backend.append = unfenced  # type: ignore[method-assign,assignment]
 
 
 def _without_request_record() -> None:
@@ -69,23 +113,38 @@ def _without_request_record() -> None:
 
 def _with_results_in_memory() -> None:
     """What a tool call gave is acknowledged at once, and becomes durable with the thread's next write."""
-    append = SqliteThreads.append
+    for backend in THREADS:
+        _write_late(
+            backend,
+            lambda write: (
+                write.checkpoint.source is Source.STEP and bool(write.messages) and write.messages[0].role == "tool"
+            ),
+        )
+
+
+def _with_source_in_memory(source: Source) -> None:
+    """The same of what a person decided, or of the beginning of a `once` call."""
+    for backend in THREADS:
+        _write_late(backend, lambda write: write.checkpoint.source is source)
+
+
+def _write_late(backend: type[SqliteThreads | PostgresThreads], is_late: Callable[[Write], bool]) -> None:
+    append = backend.append
     kept: dict[ThreadKey, list[Write]] = {}
 
-    async def late(self: SqliteThreads, write: Write) -> Written:
+    async def late(self: SqliteThreads | PostgresThreads, write: Write) -> Written:
         waiting = kept.setdefault(write.key, [])
-        is_result = write.checkpoint.source is Source.STEP and write.messages and write.messages[0].role == "tool"
-        if is_result:
+        if is_late(write):
             head = await self.get_head(write.key)
             assert head is not None
             waiting.append(write)
             return Written(replace(head.thread, head_version=write.checkpoint.version), cancel_requested=False)
         for each in waiting:
-            await append(self, each)
+            await append(self, each)  # type: ignore[arg-type]
         waiting.clear()
-        return await append(self, write)
+        return await append(self, write)  # type: ignore[arg-type]
 
-    SqliteThreads.append = late  # type: ignore[method-assign]
+    backend.append = late  # type: ignore[method-assign,assignment]
 
 
 def _with_normal_sync() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.faults import figures
-from tests.faults.fleets import Fleet
+from tests.faults.fleets import SERVERS, Fleet
 from tests.faults.journal import Journal
 from tests.faults.oracle import Findings
 from tests.faults.recovery import recover
@@ -105,18 +105,20 @@ class Campaign:
         self.met[code] += 1
         return code == "storage_full" or self.fleet.dead(error)
 
-    def record(self, row: int) -> None:
-        """Enter what was counted, a figure for each kind; fails with what went wrong."""
+    def record(self, row: int, *variants: str) -> None:
+        """Enter what was counted, a figure for each kind, with the broken variants that it must see; fails with what went wrong."""
         assert not self.findings.all, "\n".join(self.findings.all)
         for what, took in self.took_s.items():
-            figures.record(figures.Figure(row, what, len(took), worst_s=round(max(took), 2)))
+            figures.record(figures.Figure(row, what, len(took), worst_s=round(max(took), 2), variants=variants))
 
 
 @asynccontextmanager
-async def campaign(folder: Path, dsn: str, seed: int, **environment: str) -> AsyncIterator[Campaign]:
+async def campaign(
+    folder: Path, dsn: str, seed: int, *, size: int = SERVERS, **environment: str
+) -> AsyncIterator[Campaign]:
     """A fleet on this database, for as long as the block."""
     dice = random.Random(seed)
-    fleet = Fleet(folder, dsn, dice)
+    fleet = Fleet(folder, dsn, dice, size=size)
     try:
         await fleet.start(**environment)
         yield Campaign(fleet, dice)

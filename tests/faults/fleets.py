@@ -11,7 +11,7 @@ from typing import Self
 from uuid import uuid4
 
 import clew
-from tests.faults import plans
+from tests.faults import figures, plans
 from tests.faults.gates import FileGate
 from tests.faults.postgres_schema import PostgresSchema
 from tests.faults.served_process import ServedProcess
@@ -22,6 +22,8 @@ from tests.support.postgres import in_schema
 SERVERS = 3
 # As short as servers on a busy machine can hold on to: it is renewed every third of it.
 LEASE_S = 1.0
+# The full form also does everything once with the lease that servers have when nobody says another.
+LEASES = (LEASE_S, 15.0) if figures.FULL else (LEASE_S,)
 _LOST = frozenset({"lease_lost", "storage_unavailable"})
 
 
@@ -36,6 +38,7 @@ class Fleet:
         dsn: str,
         dice: random.Random,
         *,
+        size: int = SERVERS,
         lease_s: float = LEASE_S,
         proxied: bool = False,
         **env: str,
@@ -43,6 +46,7 @@ class Fleet:
         folder.mkdir(exist_ok=True)
         self.folder = folder
         self.ledger_path = folder / "ledger"
+        self.size = size
         self.lease_s = lease_s
         self.schema = PostgresSchema(dsn, f"fleet_{uuid4().hex}")
         self.url = in_schema(dsn, self.schema.name, lease_s=lease_s, poll_s=0.1)
@@ -64,7 +68,7 @@ class Fleet:
 
     async def start(self, **environment: str) -> None:
         """Start as many servers as are missing."""
-        fresh = [self._server(**environment) for _ in range(SERVERS - len(self.servers))]
+        fresh = [self._server(**environment) for _ in range(self.size - len(self.servers))]
         if not self.servers and not self._gone:
             # The first makes the schema; the others would wait for it.
             await fresh[0].start()
@@ -110,6 +114,10 @@ class Fleet:
     def dead(self, error: Exception) -> bool:
         """Whether the error is what the death or the pause of a server looks like."""
         return isinstance(error, clew.UnavailableError) or getattr(error, "code", "") in _LOST
+
+    def times(self, short: int, full: int) -> int:
+        """How often, by the form and the lease."""
+        return figures.times(short, full) if self.lease_s == LEASE_S else 1
 
     async def stored(self) -> Stored:
         """What the database holds."""

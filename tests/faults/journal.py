@@ -17,7 +17,8 @@ class Journal:
 
     A version is named by the thread's uid and its number. `decided` is the state of each approval that was decided, `names` the names
     that a thread may have by its last acknowledged change and those after it, `sent` the thread of each text that was sent, `unanswered` thread
-    and text of each send whose stream did not come to its end, by its request id, `deleting` how many deletes of a thread are on their way.
+    and text of each send whose stream did not come to its end, by its request id, `deleting` how many deletes of a thread are on their way, `deletes` how many
+    came back.
     """
 
     checkpoints: dict[Version, tuple[str, str]] = field(default_factory=dict)
@@ -29,19 +30,23 @@ class Journal:
     deleted: set[str] = field(default_factory=set)
     perhaps_deleted: set[str] = field(default_factory=set)
     deleting: Counter[str] = field(default_factory=Counter)
+    deletes: Counter[str] = field(default_factory=Counter)
     run_again: int = 0
     _uids: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    _readers: list[tuple[str, Reader, dict[str, str]]] = field(default_factory=list)
+    _readers: list[tuple[str, Reader, dict[str, str], int]] = field(default_factory=list)
 
     def follow(self, thread_id: str, reader: Reader, deciding: dict[str, str] | None = None) -> Reader:
         """Keep what this stream says, from now to its end. `deciding` are the states that its decisions lead to."""
-        self._readers.append((thread_id, reader, deciding or {}))
+        self._readers.append((thread_id, reader, deciding or {}, self.deletes[thread_id]))
         return reader
 
     def gather(self) -> None:
         """Enter what the streams have said so far, and let those go that are over."""
-        for thread_id, reader, deciding in self._readers:
+        for thread_id, reader, deciding, deletes in self._readers:
             self._enter(thread_id, reader.seen, deciding)
+            if self.deletes[thread_id] != deletes:
+                # Of several servers one may tell of a delete before another tells of what was deleted.
+                self.perhaps_deleted |= {event.run_id.partition(".")[0] for event in reader.seen if event.run_id}
         self._readers = [each for each in self._readers if not each[1].over]
 
     def end(self) -> None:
@@ -50,9 +55,11 @@ class Journal:
             self.perhaps_deleted |= self.uids(thread_id)
         self.deleting.clear()
 
-    def checkpoint(self, thread_id: str, written: dict[str, Any]) -> None:
-        """A reply said that this checkpoint was written."""
+    def checkpoint(self, thread_id: str, written: dict[str, Any], deletes: int | None = None) -> None:
+        """A reply said that this checkpoint was written. `deletes` is how many had come back when it was asked for."""
         uid, _, version = written["id"].partition(".")
+        if deletes is not None and self.deletes[thread_id] != deletes:
+            self.perhaps_deleted.add(uid)
         self._uids[thread_id].add(uid)
         self.checkpoints[uid, int(version)] = (written["status"], written["source"])
 

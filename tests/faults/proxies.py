@@ -8,7 +8,7 @@ from typing import Self
 
 
 class Proxy:
-    """Passes bytes on, both ways, to HOST:PORT or unix:PATH; when it is `silent` the server is heard no more, and a cut closes every connection."""
+    """Passes bytes on, both ways, to HOST:PORT or unix:PATH; when it is `silent` the server is heard no more (`swallowed`: it has spoken), and a cut closes every connection."""
 
     def __init__(self, target: str) -> None:
         self._to = target
@@ -16,6 +16,7 @@ class Proxy:
         self._writers: set[asyncio.StreamWriter] = set()
         self._pumps: set[asyncio.Task[None]] = set()
         self.silent = False
+        self.swallowed = asyncio.Event()
         self.target = ""
 
     async def __aenter__(self) -> Self:
@@ -57,9 +58,11 @@ class Proxy:
     async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, *, from_server: bool) -> None:
         with suppress(ConnectionError):
             while piece := await source.read(1 << 16):
-                if not (from_server and self.silent):
-                    sink.write(piece)
-                    await sink.drain()
+                if from_server and self.silent:
+                    self.swallowed.set()
+                    continue
+                sink.write(piece)
+                await sink.drain()
         self._writers.discard(sink)
         sink.close()
         with suppress(ConnectionError):

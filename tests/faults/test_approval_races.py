@@ -11,6 +11,7 @@ from clew_engine.approvals import digest_of
 from tests.faults import figures, stored
 from tests.faults.gates import FileGate
 from tests.faults.journal import Journal
+from tests.faults.oracle import Findings
 from tests.faults.process import Process
 from tests.faults.recovery import recover
 from tests.faults.worlds import sqlite_world
@@ -70,26 +71,34 @@ async def test_of_eight_deciders_one_wins_and_only_what_he_approved_runs(tmp_pat
     assert not wrong, "\n".join(wrong)
 
 
+async def decide_and_die(
+    process: Process, journal: Journal, text: str, gate: FileGate, *, checkpoints: int
+) -> Findings:
+    """A decision whose process dies when so many of the checkpoints after it were told of; what is found after it."""
+    thread = process.thread(f"t-{text}".partition("|")[0])
+    journal.sent[text] = thread.id
+    suspended = await journal.follow(thread.id, thread.stream(text)).turn()
+    (approval,) = suspended.approvals
+    reader = journal.follow(thread.id, thread.stream_decide({approval: True}), {approval: "approved"})
+    await reader.until("checkpoint_written", checkpoints)
+    await process.kill()
+    gate.open()
+    return await recover(process, journal, random.Random(checkpoints))
+
+
 async def test_a_decision_that_was_acknowledged_goes_on_after_a_kill(tmp_path: Path) -> None:
     cycles, dice, journal = figures.times(5, 200), random.Random(10), Journal()
     process = Process(tmp_path)
     for number in range(cycles):
         gate = FileGate(tmp_path / f"gate-{number}")
         await process.start(**gate.environment)
-        thread = process.thread(f"t-{number}")
-        text = f"turn-{number}|refund|held"
-        journal.sent[text] = thread.id
-        suspended = await journal.follow(thread.id, thread.stream(text)).turn()
-        (approval,) = suspended.approvals
-        reader = journal.follow(thread.id, thread.stream_decide({approval: True}), {approval: "approved"})
         # Somewhere between the decision's own checkpoint and the one of the call that it let through.
-        await reader.until("checkpoint_written", dice.choice((1, 2)))
-        await process.kill()
-        gate.open()
-        findings = await recover(process, journal, dice)
+        checkpoints = dice.choice((1, 2))
+        findings = await decide_and_die(process, journal, f"turn-{number}|refund|held", gate, checkpoints=checkpoints)
         assert not findings.all, "\n".join(findings.all)
         await process.kill()
     asked = stored.read(process.database).approvals
     assert set(asked.values()) == {"approved"}
     assert len(asked) == cycles
-    figures.record(figures.Figure(10, "killed right after a decision", cycles))
+    variants = ("decision in memory, one file",)
+    figures.record(figures.Figure(10, "killed right after a decision", cycles, variants=variants))

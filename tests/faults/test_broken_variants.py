@@ -5,14 +5,15 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from tests.faults import kill_points, stored
+from tests.faults import figures, kill_points, stored
 from tests.faults.broken import BROKEN
 from tests.faults.gates import FileGate
 from tests.faults.journal import Journal
 from tests.faults.ledger import Ledger
-from tests.faults.oracle import Findings, judge
+from tests.faults.oracle import Findings, judge, judge_calls
 from tests.faults.process import Process
 from tests.faults.recovery import recover
+from tests.faults.test_approval_races import decide_and_die
 
 
 def sent(process: Process, journal: Journal, text: str, request: str = "") -> None:
@@ -39,11 +40,13 @@ async def test_without_a_fence_a_stale_writer_is_seen(tmp_path: Path) -> None:
     await other.kill()
     findings = judge(journal, stored.read(other.database), Ledger(other.ledger_path).entries())
     assert any("has 2 outcomes" in each for each in findings.other), findings
+    figures.catch("no fence, one file")
 
 
 async def test_without_request_records_a_repeated_send_is_seen(tmp_path: Path) -> None:
     findings = await die_and_repeat(tmp_path, **{BROKEN: "no request record"})
     assert any("is there 2 times" in each for each in findings.other), findings
+    figures.catch("no request record")
 
 
 async def test_with_request_records_the_same_send_is_there_once(tmp_path: Path) -> None:
@@ -66,6 +69,7 @@ async def test_a_result_that_is_only_in_memory_is_seen_as_lost_and_as_run_again(
     findings = await die_with_a_result(tmp_path, **{BROKEN: "result in memory"})
     assert findings.lost
     assert findings.reruns
+    figures.catch("result in memory")
 
 
 async def test_a_result_that_is_on_the_disk_is_neither(tmp_path: Path) -> None:
@@ -86,3 +90,27 @@ async def die_with_a_result(folder: Path, **environment: str) -> Findings:
     findings = await recover(process, journal, random.Random(0))
     await process.kill()
     return findings
+
+
+async def test_a_once_call_whose_beginning_is_only_in_memory_is_seen_to_begin_twice(tmp_path: Path) -> None:
+    gate = FileGate(tmp_path / "gate")
+    process, journal = Process(tmp_path, **gate.environment), Journal()
+    await process.start(**{BROKEN: "intent in memory"})
+    sent(process, journal, "turn|held_once")
+    await gate.reached()
+    await process.kill()
+    gate.open()
+    await recover(process, journal, random.Random(0))
+    await process.kill()
+    assert judge_calls(Ledger(process.ledger_path).entries()).reruns
+    figures.catch("intent in memory")
+
+
+async def test_a_decision_that_is_only_in_memory_is_seen_as_lost(tmp_path: Path) -> None:
+    gate = FileGate(tmp_path / "gate")
+    process, journal = Process(tmp_path, **gate.environment), Journal()
+    await process.start(**{BROKEN: "decision in memory"})
+    findings = await decide_and_die(process, journal, "turn|refund|held", gate, checkpoints=1)
+    await process.kill()
+    assert findings.lost
+    figures.catch("decision in memory, one file")

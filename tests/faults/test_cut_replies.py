@@ -20,6 +20,7 @@ from tests.faults.proxies import Proxy
 from tests.scenarios.over_grpc import ClientThread
 from tests.scenarios.sights import Turn
 from tests.scenarios.world import TUNING
+from tests.support.postgres import in_schema
 from tests.support.serving import serving
 
 WRITES = ("append", "change_info", "copy_thread", "delete_thread")
@@ -193,18 +194,32 @@ def plain(reply: Any) -> Any:
     return reply
 
 
-async def test_a_mutation_whose_reply_was_cut_off_has_one_effect_and_the_same_reply_again(tmp_path: Path) -> None:
-    cuts, wrong = figures.times(48, 500), list[str]()
-    async with Storage(f"sqlite://{tmp_path / 'clew.db'}", tuning=TUNING) as storage, line(storage) as at:
+def url_of(backend: str, folder: Path, request: pytest.FixtureRequest) -> str:
+    """A database of one's own."""
+    if backend == "sqlite":
+        return f"sqlite://{folder / 'clew.db'}"
+    return in_schema(request.getfixturevalue("postgres_dsn"))
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "postgres"])
+async def test_a_mutation_whose_reply_was_cut_off_has_one_effect_and_the_same_reply_again(
+    tmp_path: Path, request: pytest.FixtureRequest, backend: str
+) -> None:
+    cuts, wrong = figures.times(26, 500), list[str]()
+    async with Storage(url_of(backend, tmp_path, request), tuning=TUNING) as storage, line(storage) as at:
         for number in range(cuts):
             wrong += await cut_once(at, list(VERBS)[number % len(VERBS)], number)
-    figures.record(figures.Figure(8, "reply cut off after the commit, over gRPC", cuts, other=len(wrong)))
+    what = f"reply cut off after the commit, over gRPC, {backend}"
+    variant = f"no request record, {backend}"
+    figures.record(figures.Figure(8, what, cuts, other=len(wrong), variants=(variant,)))
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("backend", ["sqlite", "postgres"])
 async def test_without_request_records_the_second_effect_is_seen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, backend: str
 ) -> None:
     monkeypatch.setattr(RequestLog, "record", lambda *_: None)
-    async with Storage(f"sqlite://{tmp_path / 'clew.db'}", tuning=TUNING) as storage, line(storage) as at:
+    async with Storage(url_of(backend, tmp_path, request), tuning=TUNING) as storage, line(storage) as at:
         assert any("the tool ran" in each for each in await cut_once(at, "send", 0))
+    figures.catch(f"no request record, {backend}")

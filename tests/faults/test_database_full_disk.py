@@ -13,7 +13,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from tests.faults import figures, fleets
+from tests.faults import figures
 from tests.faults.broken import BROKEN
 from tests.faults.databases import THREADS, Campaign, campaign
 from tests.faults.small_disks import fill, look_at, needs_mount, small_disk
@@ -23,13 +23,7 @@ CYCLES_A_DISK = 10
 # So long a full disk may stay unnoticed: what there is of half-empty pages is used up first.
 FULL_WITHIN_S = 60.0
 SIZE = "80m"
-pytestmark = [needs_mount, pytest.mark.usefixtures("one_server")]
-
-
-@pytest.fixture
-def one_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is the database that is tried."""
-    monkeypatch.setattr(fleets, "SERVERS", 1)
+pytestmark = needs_mount
 
 
 @asynccontextmanager
@@ -42,7 +36,7 @@ async def on_a_small_disk(
         os.chmod(home, 0o755)  # noqa: PTH101 - nothing that waits
         apart = [f"log_folder={home}/log"] if log_apart else ["max_wal_size=32MB"]
         with small_disk(Path(home), SIZE) as folder, a_server(f"folder={folder}", *apart) as database:
-            async with campaign(Path(home) / "servers", database.dsn, seed, **environment) as tried:
+            async with campaign(Path(home) / "servers", database.dsn, seed, size=1, **environment) as tried:
                 yield tried, folder, database
 
 
@@ -71,7 +65,7 @@ async def test_a_full_disk_is_told_read_from_and_worked_on_when_there_is_room_ag
         async with on_a_small_disk(number, log_apart=True) as (tried, folder, _):
             for _ in range(min(CYCLES_A_DISK, cycles - number)):
                 await tried.disturb("Postgres's disk is full", partial(fill_and_free, tried, folder))
-            tried.record(15)
+            tried.record(15, "full is away")
 
 
 async def fill_the_log(tried: Campaign, folder: Path, database: KeptServer) -> None:
@@ -100,3 +94,4 @@ async def test_a_full_disk_that_is_told_as_a_database_away_is_seen(monkeypatch: 
     async with on_a_small_disk(0, log_apart=True, **{BROKEN: "full is away"}) as (tried, folder, _):
         await tried.disturb("full", partial(fill_and_free, tried, folder))
     assert any("nobody was told storage_full" in each for each in tried.findings.other), tried.findings
+    figures.catch("full is away")

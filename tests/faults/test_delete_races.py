@@ -116,7 +116,13 @@ async def test_nothing_is_left_of_a_thread_that_is_deleted_in_the_middle(
             wrong += await race(world, number, dice, pause_s)
     wrong += left_over(database)
     figures.record(
-        figures.Figure(12, f"delete in the middle, {getattr(surface, '__name__', '')}", races, other=len(wrong))
+        figures.Figure(
+            12,
+            f"delete in the middle, {getattr(surface, '__name__', '')}",
+            races,
+            other=len(wrong),
+            variants=("no fence, delete",),
+        )
     )
     assert not wrong, "\n".join(wrong)
 
@@ -147,6 +153,8 @@ async def test_a_write_that_comes_after_the_delete_is_kept_out_by_the_fence_alon
         with refused("thread_not_found"):
             await turn.turn()
     assert (left_over(database) == []) is fenced
+    if not fenced:
+        figures.catch("no fence, delete")
 
 
 def serve(world: World) -> None:

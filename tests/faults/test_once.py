@@ -75,7 +75,7 @@ async def test_a_once_call_is_started_once_however_often_the_process_dies_in_it(
         assert (await recover(process, journal, dice)).all == []
     await process.kill()
     assert judge_calls(Ledger(process.ledger_path).entries()).all == []
-    figures.record(figures.Figure(4, "once call in flight at kill -9", cycles))
+    figures.record(figures.Figure(4, "once call in flight at kill -9", cycles, variants=("intent in memory",)))
 
 
 async def test_a_paused_owner_keeps_its_file_and_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -96,4 +96,6 @@ async def test_a_paused_owner_keeps_its_file_and_goes_on_where_it_was(tmp_path: 
         assert starts(owner) == 1
         await owner.kill()
         await other.ended()
-    figures.record(figures.Figure(4, "owner paused, another server tries the file", pauses))
+    figures.record(
+        figures.Figure(4, "owner paused, another server tries the file", pauses, variants=("no fence, one file",))
+    )

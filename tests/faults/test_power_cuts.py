@@ -58,7 +58,7 @@ async def test_nothing_acknowledged_is_lost_in_a_power_cut(make: Callable[[Path]
             findings.add(await cut_at_random(Path(home), make, number, CUTS_A_DISK))
         assert not findings.all, "\n".join(findings.all)
     counts = (len(findings.lost), len(findings.reruns), len(findings.wedged))
-    figures.record(figures.Figure(2, f"power cut, {make.__name__}", cuts, *counts))
+    figures.record(figures.Figure(2, f"power cut, {make.__name__}", cuts, *counts, variants=("normal sync",)))
 
 
 @needs_compiler
@@ -67,3 +67,4 @@ async def test_a_weaker_sync_loses_what_was_acknowledged(make: Callable[[Path], 
     with tempfile.TemporaryDirectory(prefix="clew-power-") as home:
         findings = await cut_at_random(Path(home), make, 0, CUTS_A_DISK, **{BROKEN: "normal sync"})
     assert findings.lost
+    figures.catch("normal sync")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from clew_engine.models import ModelEvent, ModelRequest
+from clew_engine.open_threads import OpenThread
 from tests.faults import figures
 from tests.faults.plans import PlanModel
 from tests.faults.thread_model import ModelThread, Refusal
@@ -325,6 +326,13 @@ def test_every_backend_and_surface_equals_the_model(
     url = URLS[backend] if backend in URLS else in_schema(request.getfixturevalue("postgres_dsn"), "{schema}")
     machine = type("Machine", (Threads,), {"url": url, "surface": staticmethod(surface)})
     examples = figures.times(20, 500)
+    played(machine, examples)
+    what = f"state machine, {backend}, {getattr(surface, '__name__', '')}"
+    figures.record(figures.Figure(7, what, examples, variants=("expected versions are not heeded",)))
+
+
+def played(machine: type[Threads], examples: int) -> None:
+    """Play commands; raises where the product is not what the model is."""
     run_state_machine_as_test(
         machine,
         settings=settings(
@@ -338,5 +346,10 @@ def test_every_backend_and_surface_equals_the_model(
             suppress_health_check=list(HealthCheck),
         ),
     )
-    what = f"state machine, {backend}, {getattr(surface, '__name__', '')}"
-    figures.record(figures.Figure(7, what, examples))
+
+
+def test_a_thread_that_does_not_heed_expected_versions_differs_from_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OpenThread, "expect", lambda *_: None)
+    with pytest.raises(AssertionError):
+        played(type("Machine", (Threads,), {"url": URLS["memory"]}), 50)
+    figures.catch("expected versions are not heeded")

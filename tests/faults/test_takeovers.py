@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 from tests.faults import figures
-from tests.faults.fleets import LEASE_S, Fleet
+from tests.faults.fleets import LEASES, Fleet
 from tests.faults.journal import Journal
 from tests.faults.ledger import Ledger
 from tests.faults.oracle import Findings, judge, judge_calls
 from tests.faults.recovery import LOST
 from tests.scenarios.sights import Reader
 from tests.scenarios.world import ERRORS
+
+pytestmark = pytest.mark.campaign
 
 THREADS, TAKERS = 10, 3
 
@@ -84,24 +86,26 @@ async def _take(fleet: Fleet, thread_id: str, journal: Journal, began: list[floa
             return
 
 
-@pytest.mark.parametrize(("lease_s", "short", "full"), [(LEASE_S, 2, 50), (15.0, 0, 1)])
+@pytest.mark.parametrize("lease_s", LEASES)
 async def test_of_all_who_ask_for_a_thread_without_an_owner_one_gets_it(
-    tmp_path: Path, postgres_dsn: str, lease_s: float, short: int, full: int
+    tmp_path: Path, postgres_dsn: str, lease_s: float
 ) -> None:
-    if not (storms := figures.times(short, full)):
-        return
     threads = figures.times(5, THREADS)
     journal, dice, found, took = Journal(), random.Random(13), Findings(), list[float]()
     async with Fleet(tmp_path / "fleet", postgres_dsn, dice, lease_s=lease_s) as fleet:
+        storms = fleet.times(2, 50)
         for number in range(storms):
             met = await storm(fleet, number, journal, dice, threads=threads)
             found.add(met.found)
             took += met.took_s
             assert not found.all, "\n".join(found.all)
+            figures.progress("storms of takeovers", number + 1, storms)
         entries = Ledger(fleet.ledger_path).entries()
         found.add(judge(journal, await fleet.stored(), entries))
         found.add(judge_calls(entries))
     counts = (len(found.lost), len(found.reruns), len(found.wedged), len(found.other))
     what = f"takeovers, {threads} at a time by {TAKERS} callers each, lease {lease_s:g} s"
-    figures.record(figures.Figure(13, what, storms * threads, *counts, worst_s=round(max(took), 2)))
+    figures.record(
+        figures.Figure(13, what, storms * threads, *counts, worst_s=max(took), variants=("takeover without expiry",))
+    )
     assert not found.all, "\n".join(found.all)

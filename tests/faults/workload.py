@@ -127,8 +127,9 @@ class Workload:
     async def _rewind(self, thread: Handle) -> None:
         history = await thread.history(10)
         if history:
-            target = self._dice.choice(history)["id"]
-            self._journal.checkpoint(thread.id, await thread.rewind(target, request_id=self._fresh("rewind")))
+            target, deletes = self._dice.choice(history)["id"], self._journal.deletes[thread.id]
+            written = await thread.rewind(target, request_id=self._fresh("rewind"))
+            self._journal.checkpoint(thread.id, written, deletes)
 
     async def _rename(self, thread: Handle) -> None:
         name = self._fresh("name")
@@ -142,7 +143,8 @@ class Workload:
         await thread.copy(f"{COPY}{next(self._numbers):x}", request_id=self._fresh("copying"))
 
     async def _cancel(self, thread: Handle) -> None:
-        self._journal.checkpoint(thread.id, await thread.cancel())
+        deletes = self._journal.deletes[thread.id]
+        self._journal.checkpoint(thread.id, await thread.cancel(), deletes)
 
     async def _delete(self, thread: Handle) -> None:
         if self._dice.random() < 0.5:
@@ -153,5 +155,6 @@ class Workload:
         # Those who were heard of before are gone. One that was made on the way may have been met by the delete, or have come after it.
         self._journal.perhaps_deleted |= self._journal.uids(thread.id)
         self._journal.deleting[thread.id] -= 1
+        self._journal.deletes[thread.id] += 1
         if existed:
             self._journal.deleted |= heard

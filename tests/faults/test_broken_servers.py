@@ -1,0 +1,123 @@
+"""The judges of several servers see: with a guard taken out of the servers or of their database, the same checks must find the harm."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import defaultdict
+from collections.abc import Awaitable
+from pathlib import Path
+
+import pytest
+
+from clew import VersionConflictError
+from tests.faults import figures
+from tests.faults.broken import BROKEN, break_schema
+from tests.faults.fleets import Fleet
+from tests.faults.journal import Journal
+from tests.faults.ledger import Ledger
+from tests.faults.oracle import Findings, judge, judge_ledger
+from tests.faults.recovery import finish
+from tests.faults.test_histories import judge_all, played
+from tests.faults.test_paused_owners import pause_the_owner
+from tests.faults.test_server_approvals import decide_and_lose, race
+from tests.faults.test_server_deletes import races
+from tests.faults.test_server_waiters import queue
+from tests.faults.test_takeovers import Storm, storm
+
+pytestmark = pytest.mark.campaign
+
+
+async def seen(check: Awaitable[Findings | Storm]) -> list[str]:
+    """What a check finds. That a caller meets a conflict who expected no version is a finding, too."""
+    try:
+        met = await check
+    except VersionConflictError as error:
+        return [str(error)]
+    return (met.found if isinstance(met, Storm) else met).all
+
+
+async def test_without_a_fence_what_a_stopped_owner_writes_is_seen(tmp_path: Path, postgres_dsn: str) -> None:
+    journal, dice = Journal(), random.Random(0)
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, **{BROKEN: "no fence"}) as fleet:
+        await break_schema(fleet.schema, "no fence")
+        assert await seen(pause_the_owner(fleet, 0, journal, dice))
+    figures.catch("no fence")
+
+
+async def test_takeovers_before_a_lease_has_run_out_are_seen(tmp_path: Path, postgres_dsn: str) -> None:
+    journal, dice = Journal(), random.Random(0)
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, **{BROKEN: "no fence"}) as fleet:
+        await break_schema(fleet.schema, "no fence", "takeover without expiry")
+        problems = await seen(storm(fleet, 0, journal, dice, threads=3))
+        problems += judge(journal, await fleet.stored(), Ledger(fleet.ledger_path).entries()).all
+        assert problems
+    figures.catch("takeover without expiry")
+
+
+async def test_a_history_of_threads_that_several_servers_write_at_once_is_seen(
+    tmp_path: Path, postgres_dsn: str
+) -> None:
+    dice = random.Random(0)
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, proxied=True, **{BROKEN: "no fence"}) as fleet:
+        await break_schema(fleet.schema, "no fence", "takeover without expiry")
+        threads = await played(fleet, 0, 150, dice, defaultdict(int), disturbed=False)
+        assert judge_all(threads, await fleet.stored())
+    figures.catch("no fence, histories")
+
+
+async def test_a_result_that_a_server_has_only_in_memory_is_seen_as_lost_and_as_run_again(
+    tmp_path: Path, postgres_dsn: str
+) -> None:
+    journal, dice = Journal(), random.Random(0)
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, **{BROKEN: "result in memory"}) as fleet:
+        gate, owner = fleet.gate(), fleet.servers[0]
+        journal.sent["turn|fetch held"] = "t"
+        reader = journal.follow("t", owner.thread("t").stream("turn|fetch held"))
+        await gate.reached()
+        await reader.until("checkpoint_written", 3)
+        await fleet.kill(owner)
+        gate.open()
+        ledger = Ledger(fleet.ledger_path)
+        before, stored, told = ledger.entries(), await fleet.stored(), journal.finished()
+        found = judge(journal, stored, before)
+        await finish(fleet.thread("t"), journal, dice=dice, survives=True)
+        found.add(judge_ledger(ledger.entries(), len(before), stored, told, journal))
+    assert found.lost
+    assert found.reruns
+    figures.catch("result in memory, three servers")
+
+
+async def test_a_decision_that_a_server_has_only_in_memory_is_seen_as_lost(tmp_path: Path, postgres_dsn: str) -> None:
+    journal, dice = Journal(), random.Random(0)
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, **{BROKEN: "decision in memory"}) as fleet:
+        found = await decide_and_lose(fleet, 0, "kill", journal, dice)
+        assert found.lost
+    figures.catch("decision in memory")
+
+
+async def test_an_approval_that_is_decided_again_is_seen(tmp_path: Path, postgres_dsn: str) -> None:
+    dice = random.Random(0)
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, **{BROKEN: "no fence"}) as fleet:
+        await break_schema(fleet.schema, "no fence", "takeover without expiry", "decided is decided again")
+        met = await asyncio.gather(
+            *(race(fleet, f"r{number}", dice, {}) for number in range(3)), return_exceptions=True
+        )
+        assert any(met)
+    figures.catch("decided is decided again")
+
+
+async def test_waiters_who_are_served_last_come_first_are_seen(tmp_path: Path, postgres_dsn: str) -> None:
+    dice = random.Random(0)
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, lease_s=15.0) as fleet:
+        await break_schema(fleet.schema, "no order of tickets")
+        assert any("were served as" in each for each in await queue(fleet, 4, dice))
+    figures.catch("no order of tickets")
+
+
+async def test_a_delete_that_leaves_messages_is_seen(tmp_path: Path, postgres_dsn: str) -> None:
+    dice = random.Random(0)
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, lease_s=15.0) as fleet:
+        await break_schema(fleet.schema, "delete leaves messages")
+        assert any("messages" in each for each in await races(fleet, 5, dice))
+    figures.catch("delete leaves messages")
