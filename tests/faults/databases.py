@@ -22,6 +22,8 @@ from tests.faults.workload import Workload
 THREADS = ("one", "two", "three")
 # What promise 13 gives a server from the moment that its database answers.
 SOON_S = 5.0
+# So much has been acknowledged before anything happens.
+_ENOUGH = 5
 # After that nobody waits any longer.
 GIVEN_UP_S = 4 * SOON_S
 
@@ -48,7 +50,9 @@ class Campaign:
         self.met.clear()
         work = Workload(self.fleet.thread, self.journal, self.dice, dead=self._is_told, survives=True)
         working = asyncio.create_task(work.run(THREADS))
-        # The moment must not depend on anything that the servers do.
+        while work.done < _ENOUGH and not working.done():  # noqa: ASYNC110 - nobody is told of what is done
+            await asyncio.sleep(0.01)
+        # From there on the moment depends on nothing that the servers do.
         await asyncio.wait({working}, timeout=self.dice.uniform(0.05, 0.4))
         try:
             await how()

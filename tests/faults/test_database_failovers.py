@@ -39,7 +39,8 @@ class Pair:
     async def fail_over(self, dice: random.Random) -> None:
         """The standby stops to hear the primary, which then dies; the standby is promoted, and answers."""
         self.wire.silent = True
-        await asyncio.sleep(dice.uniform(0.1, 0.3))
+        # Where nobody waits for the standby, long enough for something to be acknowledged on any machine.
+        await asyncio.sleep(dice.uniform(0.1, 0.3) if self.synchronous else 2.0)
         await asyncio.to_thread(self.primary.tell, "kill")
         await self.wire.cut()
         await told(self.standby, "ALTER SYSTEM RESET synchronous_standby_names")

@@ -72,7 +72,7 @@ async def test_a_step_that_takes_away_what_the_older_version_needs_is_seen(
     dice = random.Random(20)
     fleet = Fleet(tmp_path / "fleet", postgres_dsn, dice, size=0)
     with pytest.raises(ERRORS, match="schema lacks what Clew needs"):
-        await deploy(fleet, released, dice, victim=1, between="DROP FUNCTION append_1")
+        await deploy(fleet, released, dice, victim=1, between="ALTER FUNCTION append_1 RENAME TO append_0")
     figures.catch("a step that takes away")
 
 
