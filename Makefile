@@ -34,7 +34,7 @@ faults: $(STAMP) ## Run the fault tests in their full form, and write build/faul
 ifndef QUICK
 	CLEW_FAULTS=full $(BIN)/pytest tests/scenarios tests/storage/test_pgbouncer.py -n $(WORKERS) --dist worksteal -k "postgres or pgbouncer"
 endif
-	CLEW_FAULTS=$(if $(QUICK),quick,full) $(BIN)/pytest tests/faults $(if $(QUICK),-n $(WORKERS) --dist worksteal,--timeout=0 -s) $(ARGS)
+	CLEW_FAULTS=$(if $(QUICK),quick,full) $(BIN)/pytest tests/faults tests/upgrades $(if $(QUICK),-n $(WORKERS) --dist worksteal,--timeout=0 -s) $(ARGS)
 
 bench: $(STAMP) ## Measure, and write build/bench.json (QUICK=1: within 5 minutes)
 	QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)

@@ -10,9 +10,6 @@ import pytest
 
 from tests.faults import figures, process
 
-# Takes loop devices, which not every machine that runs the short form has.
-collect_ignore = [] if figures.FULL else ["test_database_power_cuts.py"]
-
 
 @pytest.fixture(autouse=True)
 async def no_process_is_left() -> AsyncIterator[None]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.faults import figures
-from tests.faults.fleets import Fleet
+from tests.faults.fleets import SERVERS, Fleet
 from tests.faults.journal import Journal
 from tests.faults.oracle import Findings
 from tests.faults.recovery import recover
@@ -22,6 +22,8 @@ from tests.faults.workload import Workload
 THREADS = ("one", "two", "three")
 # What promise 13 gives a server from the moment that its database answers.
 SOON_S = 5.0
+# So much has been acknowledged before anything happens.
+_ENOUGH = 5
 # After that nobody waits any longer.
 GIVEN_UP_S = 4 * SOON_S
 
@@ -48,7 +50,9 @@ class Campaign:
         self.met.clear()
         work = Workload(self.fleet.thread, self.journal, self.dice, dead=self._is_told, survives=True)
         working = asyncio.create_task(work.run(THREADS))
-        # The moment must not depend on anything that the servers do.
+        while work.done < _ENOUGH and not working.done():  # noqa: ASYNC110 - nobody is told of what is done
+            await asyncio.sleep(0.01)
+        # From there on the moment depends on nothing that the servers do.
         await asyncio.wait({working}, timeout=self.dice.uniform(0.05, 0.4))
         try:
             await how()
@@ -105,18 +109,20 @@ class Campaign:
         self.met[code] += 1
         return code == "storage_full" or self.fleet.dead(error)
 
-    def record(self, row: int) -> None:
-        """Enter what was counted, a figure for each kind; fails with what went wrong."""
+    def record(self, row: int, *variants: str) -> None:
+        """Enter what was counted, a figure for each kind, with the broken variants that it must see; fails with what went wrong."""
         assert not self.findings.all, "\n".join(self.findings.all)
         for what, took in self.took_s.items():
-            figures.record(figures.Figure(row, what, len(took), worst_s=round(max(took), 2)))
+            figures.record(figures.Figure(row, what, len(took), worst_s=round(max(took), 2), variants=variants))
 
 
 @asynccontextmanager
-async def campaign(folder: Path, dsn: str, seed: int, **environment: str) -> AsyncIterator[Campaign]:
+async def campaign(
+    folder: Path, dsn: str, seed: int, *, size: int = SERVERS, **environment: str
+) -> AsyncIterator[Campaign]:
     """A fleet on this database, for as long as the block."""
     dice = random.Random(seed)
-    fleet = Fleet(folder, dsn, dice)
+    fleet = Fleet(folder, dsn, dice, size=size)
     try:
         await fleet.start(**environment)
         yield Campaign(fleet, dice)

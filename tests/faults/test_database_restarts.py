@@ -10,7 +10,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from tests.faults import databases, figures, fleets
+from tests.faults import databases, figures
 from tests.faults.broken import BROKEN
 from tests.faults.databases import campaign
 from tests.support.postgres import KeptServer, a_server
@@ -50,36 +50,30 @@ async def test_servers_go_on_within_seconds_and_nothing_is_lost(tmp_path: Path, 
             for _ in range(min(CYCLES_A_SCHEMA, cycles - number)):
                 await tried.disturb("Postgres crashes and restarts", partial(crash, database))
                 await tried.disturb("all connections are severed", partial(sever, database))
-            tried.record(13)
+            tried.record(13, "dead connection", "synchronous_commit off")
 
 
-@pytest.fixture
-def one_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many as it takes to see what is wrong with it."""
-    monkeypatch.setattr(fleets, "SERVERS", 1)
-
-
-@pytest.mark.usefixtures("one_server")
 async def test_a_server_that_keeps_a_dead_connection_is_seen(
     tmp_path: Path, database: KeptServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Long enough for one that finds its way.
     monkeypatch.setattr(databases, "GIVEN_UP_S", databases.SOON_S)
-    async with campaign(tmp_path, database.dsn, seed=0, **{BROKEN: "dead connection"}) as tried:
+    async with campaign(tmp_path, database.dsn, seed=0, size=1, **{BROKEN: "dead connection"}) as tried:
         await tried.disturb("severed", partial(sever, database))
     assert any("does not serve" in each for each in tried.findings.wedged), tried.findings
+    figures.catch("dead connection")
 
 
-@pytest.mark.usefixtures("one_server")
 async def test_writes_that_do_not_wait_for_the_disk_are_seen_as_lost(tmp_path: Path, database: KeptServer) -> None:
     """Turned off behind the back of servers that have seen it on; one that starts now refuses."""
-    async with campaign(tmp_path, database.dsn, seed=0) as tried:
+    async with campaign(tmp_path, database.dsn, seed=0, size=1) as tried:
         await reconfigure(database, "SET synchronous_commit = off")
         try:
             await tried.disturb("crashed", partial(crash, database))
         finally:
             await reconfigure(database, "RESET synchronous_commit")
     assert tried.findings.lost, tried.findings
+    figures.catch("synchronous_commit off")
 
 
 async def reconfigure(server: KeptServer, change: str) -> None:

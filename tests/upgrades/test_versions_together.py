@@ -11,7 +11,7 @@ import pytest
 
 from clew_storage.postgres.migrations import known_migrations, migrate
 from clew_storage.postgres.schemas import Schema
-from tests.faults import figures, fleets
+from tests.faults import figures
 from tests.faults.fleets import Fleet
 from tests.faults.journal import Journal
 from tests.faults.oracle import Findings
@@ -29,7 +29,7 @@ THREADS = ("one", "two", "three")
 async def deploy(fleet: Fleet, released: Path, dice: random.Random, *, victim: int, between: str = "") -> Findings:
     """A server of the last release is at work when one of the present code comes and brings the schema up to date; both work on, until one of them goes.
 
-    `between` is done to the schema while both are there.
+    `between` is done to the schema while both are there. The fleet replaces none that ends.
     """
     journal = Journal()
     try:
@@ -53,31 +53,27 @@ async def deploy(fleet: Fleet, released: Path, dice: random.Random, *, victim: i
         await fleet.close()
 
 
-@pytest.fixture(autouse=True)
-def nobody_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Servers are started here one by one, and none in the place of one that ends."""
-    monkeypatch.setattr(fleets, "SERVERS", 0)
-
-
 async def test_both_versions_serve_one_database_and_either_may_go(
     tmp_path: Path, postgres_dsn: str, released: Path
 ) -> None:
     cycles, dice = figures.times(1, 50), random.Random(20)
     for cycle in range(cycles):
         # As a deploy goes on, and as one is taken back.
-        fleet = Fleet(tmp_path / f"{cycle}", postgres_dsn, dice)
+        fleet = Fleet(tmp_path / f"{cycle}", postgres_dsn, dice, size=0)
         findings = await deploy(fleet, released, dice, victim=cycle % 2)
         assert not findings.all, "\n".join(findings.all)
-    figures.record(figures.Figure(20, "the last release and this one on one database", cycles))
+    what = "the last release and this one on one database"
+    figures.record(figures.Figure(20, what, cycles, variants=("a step that takes away",)))
 
 
 async def test_a_step_that_takes_away_what_the_older_version_needs_is_seen(
     tmp_path: Path, postgres_dsn: str, released: Path
 ) -> None:
     dice = random.Random(20)
-    fleet = Fleet(tmp_path / "fleet", postgres_dsn, dice)
+    fleet = Fleet(tmp_path / "fleet", postgres_dsn, dice, size=0)
     with pytest.raises(ERRORS, match="schema lacks what Clew needs"):
-        await deploy(fleet, released, dice, victim=1, between="DROP FUNCTION append_1")
+        await deploy(fleet, released, dice, victim=1, between="ALTER FUNCTION append_1 RENAME TO append_0")
+    figures.catch("a step that takes away")
 
 
 async def test_an_older_version_refuses_a_newer_format_and_leaves_it_as_it_is(
