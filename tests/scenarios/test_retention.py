@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from clew_engine import Retention, Retired, Workflow, append, reads
 from clew_engine.errors import ArgumentInvalidError
+from clew_engine.paging import Page
 from clew_engine.workflows.steps import step
 from clew_storage import ThreadKey
 from tests.scenarios.eventful import eventful
@@ -222,7 +224,7 @@ async def test_a_request_whose_checkpoint_was_trimmed_is_not_done_again(world: W
 async def test_pages_of_a_version_that_was_trimmed_are_refused_and_not_cut_short(here: World) -> None:
     thread = await talked(here, 2)
     storage, key = here.storage, ThreadKey("", "t")
-    listings = [
+    listings: list[Callable[[str], Awaitable[Page[Any]]]] = [
         lambda token: reads.list_messages(storage, key, newest_first=False, size=1, token=token),
         lambda token: reads.list_checkpoints(storage, key, size=1, token=token),
     ]

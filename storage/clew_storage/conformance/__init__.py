@@ -33,6 +33,7 @@ pytest.register_assert_rewrite(
             "copy_promises",
             "delete_promises",
             "head_promises",
+            "idle_promises",
             "info_promises",
             "interrupted_promises",
             "lease_promises",
@@ -41,11 +42,11 @@ pytest.register_assert_rewrite(
             "machine",
             "message_promises",
             "request_promises",
-            "retention_promises",
             "retention_rules",
             "server_promises",
             "sights",
             "state_promises",
+            "trim_promises",
         )
     )
 )
@@ -59,6 +60,7 @@ from clew_storage.conformance.categories import Category, Promises  # noqa: E402
 from clew_storage.conformance.copy_promises import CopyPromises  # noqa: E402
 from clew_storage.conformance.delete_promises import DeletePromises  # noqa: E402
 from clew_storage.conformance.head_promises import HeadPromises  # noqa: E402
+from clew_storage.conformance.idle_promises import IdlePromises  # noqa: E402
 from clew_storage.conformance.info_promises import InfoPromises  # noqa: E402
 from clew_storage.conformance.interrupted_promises import InterruptedPromises  # noqa: E402
 from clew_storage.conformance.lease_promises import LeasePromises  # noqa: E402
@@ -67,9 +69,9 @@ from clew_storage.conformance.log_promises import LogPromises  # noqa: E402
 from clew_storage.conformance.machine import hold_to_model  # noqa: E402
 from clew_storage.conformance.message_promises import MessagePromises  # noqa: E402
 from clew_storage.conformance.request_promises import RequestPromises  # noqa: E402
-from clew_storage.conformance.retention_promises import IdlePromises, TrimPromises  # noqa: E402
 from clew_storage.conformance.server_promises import GlancePromises, ServerPromises  # noqa: E402
 from clew_storage.conformance.state_promises import StatePromises  # noqa: E402
+from clew_storage.conformance.trim_promises import TrimPromises  # noqa: E402
 
 
 class BackendPromises(
