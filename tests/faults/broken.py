@@ -84,8 +84,8 @@ def _without_fence() -> None:
         return True
 
     Ownership.take = take  # type: ignore[method-assign,assignment]
-    LocalLeases.admits = always  # type: ignore[method-assign]
-    PostgresLeases.holds = PostgresLeases.holds_firmly = always  # type: ignore[method-assign]
+    LocalLeases.admits = always  # type: ignore[method-assign,assignment]
+    PostgresLeases.holds = PostgresLeases.holds_firmly = always  # type: ignore[method-assign,assignment]
     for backend in THREADS:
         _write_anywhere(backend)
 
@@ -101,7 +101,7 @@ def _write_anywhere(backend: type[SqliteThreads | PostgresThreads]) -> None:
             write = replace(write, uid=head.thread.uid, expected_version=at, checkpoint=moved, info=None)
         return await append(self, write)  # type: ignore[arg-type]
 
-    backend.append = unfenced  # type: ignore[method-assign,assignment]
+    backend.append = unfenced  # type: ignore[method-assign]
 
 
 def _without_request_record() -> None:
@@ -144,7 +144,7 @@ def _write_late(backend: type[SqliteThreads | PostgresThreads], is_late: Callabl
         waiting.clear()
         return await append(self, write)  # type: ignore[arg-type]
 
-    backend.append = late  # type: ignore[method-assign,assignment]
+    backend.append = late  # type: ignore[method-assign]
 
 
 def _with_normal_sync() -> None:

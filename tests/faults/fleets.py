@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import random
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 from uuid import uuid4
@@ -21,7 +22,7 @@ from tests.support.postgres import in_schema
 
 SERVERS = 3
 # As short as servers on a busy machine can hold on to: it is renewed every third of it.
-LEASE_S = 1.0
+LEASE_S = 1.5
 # The full form also does everything once with the lease that servers have when nobody says another.
 LEASES = (LEASE_S, 15.0) if figures.FULL else (LEASE_S,)
 _LOST = frozenset({"lease_lost", "storage_unavailable"})
@@ -41,7 +42,7 @@ class Fleet:
         size: int = SERVERS,
         lease_s: float = LEASE_S,
         proxied: bool = False,
-        **env: str,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         folder.mkdir(exist_ok=True)
         self.folder = folder
@@ -54,7 +55,7 @@ class Fleet:
         self._dice = dice
         self._proxied = proxied
         self._gate = folder / "gate"
-        self._environment = {plans.GATE: str(self._gate), **env}
+        self._environment = {plans.GATE: str(self._gate), **(environment or {})}
         self._numbers = itertools.count()
         self._gone: list[ServedProcess] = []
         self._paused: list[ServedProcess] = []

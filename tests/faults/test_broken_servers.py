@@ -39,7 +39,7 @@ async def seen(check: Awaitable[Findings | Storm]) -> list[str]:
 
 async def test_without_a_fence_what_a_stopped_owner_writes_is_seen(tmp_path: Path, postgres_dsn: str) -> None:
     journal, dice = Journal(), random.Random(0)
-    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, **{BROKEN: "no fence"}) as fleet:
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, environment={BROKEN: "no fence"}) as fleet:
         await break_schema(fleet.schema, "no fence")
         assert await seen(pause_the_owner(fleet, 0, journal, dice))
     figures.catch("no fence")
@@ -47,7 +47,7 @@ async def test_without_a_fence_what_a_stopped_owner_writes_is_seen(tmp_path: Pat
 
 async def test_takeovers_before_a_lease_has_run_out_are_seen(tmp_path: Path, postgres_dsn: str) -> None:
     journal, dice = Journal(), random.Random(0)
-    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, **{BROKEN: "no fence"}) as fleet:
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, environment={BROKEN: "no fence"}) as fleet:
         await break_schema(fleet.schema, "no fence", "takeover without expiry")
         problems = await seen(storm(fleet, 0, journal, dice, threads=3))
         problems += judge(journal, await fleet.stored(), Ledger(fleet.ledger_path).entries()).all
@@ -59,7 +59,9 @@ async def test_a_history_of_threads_that_several_servers_write_at_once_is_seen(
     tmp_path: Path, postgres_dsn: str
 ) -> None:
     dice = random.Random(0)
-    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, proxied=True, **{BROKEN: "no fence"}) as fleet:
+    async with Fleet(
+        tmp_path / "fleet", postgres_dsn, dice, size=2, proxied=True, environment={BROKEN: "no fence"}
+    ) as fleet:
         await break_schema(fleet.schema, "no fence", "takeover without expiry")
         threads = await played(fleet, 0, 150, dice, defaultdict(int), disturbed=False)
         assert judge_all(threads, await fleet.stored())
@@ -70,7 +72,7 @@ async def test_a_result_that_a_server_has_only_in_memory_is_seen_as_lost_and_as_
     tmp_path: Path, postgres_dsn: str
 ) -> None:
     journal, dice = Journal(), random.Random(0)
-    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, **{BROKEN: "result in memory"}) as fleet:
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, environment={BROKEN: "result in memory"}) as fleet:
         gate, owner = fleet.gate(), fleet.servers[0]
         journal.sent["turn|fetch held"] = "t"
         reader = journal.follow("t", owner.thread("t").stream("turn|fetch held"))
@@ -90,7 +92,9 @@ async def test_a_result_that_a_server_has_only_in_memory_is_seen_as_lost_and_as_
 
 async def test_a_decision_that_a_server_has_only_in_memory_is_seen_as_lost(tmp_path: Path, postgres_dsn: str) -> None:
     journal, dice = Journal(), random.Random(0)
-    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, **{BROKEN: "decision in memory"}) as fleet:
+    async with Fleet(
+        tmp_path / "fleet", postgres_dsn, dice, size=2, environment={BROKEN: "decision in memory"}
+    ) as fleet:
         found = await decide_and_lose(fleet, 0, "kill", journal, dice)
         assert found.lost
     figures.catch("decision in memory")
@@ -98,7 +102,7 @@ async def test_a_decision_that_a_server_has_only_in_memory_is_seen_as_lost(tmp_p
 
 async def test_an_approval_that_is_decided_again_is_seen(tmp_path: Path, postgres_dsn: str) -> None:
     dice = random.Random(0)
-    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, **{BROKEN: "no fence"}) as fleet:
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, environment={BROKEN: "no fence"}) as fleet:
         await break_schema(fleet.schema, "no fence", "takeover without expiry", "decided is decided again")
         met = await asyncio.gather(
             *(race(fleet, f"r{number}", dice, {}) for number in range(3)), return_exceptions=True

@@ -55,11 +55,8 @@ async def test_a_full_disk_is_told_read_from_and_worked_on_when_there_is_room_ag
             async with served_on(folder, Path(home)) as process:
                 findings.add(await fill_and_free(process, folder, dice))
             assert not findings.all, "\n".join(findings.all)
-    figures.record(
-        figures.Figure(
-            15, "full disk, then room again", times, *map(len, (findings.lost, findings.reruns, findings.wedged))
-        )
-    )
+    lost, reruns, wedged = map(len, (findings.lost, findings.reruns, findings.wedged))
+    figures.record(figures.Figure(15, "full disk, then room again", times, lost, reruns, wedged))
 
 
 async def fill_and_free(process: Process, folder: Path, dice: random.Random) -> Findings:

@@ -7,8 +7,9 @@ import itertools
 import random
 from collections import defaultdict
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from tests.faults import figures
 from tests.faults.fleets import Fleet
@@ -16,6 +17,7 @@ from tests.faults.histories import History, Log, Version
 from tests.faults.history_clients import HistoryClient, Known
 from tests.faults.replays import judge_history
 from tests.faults.stored import Stored, StoredThread
+from tests.scenarios.handles import PlayedThread
 from tests.scenarios.world import ERRORS
 
 THREADS, CLIENTS = 6, 3
@@ -63,7 +65,7 @@ async def played(
     disturbing = asyncio.create_task(disturb(fleet, dice, over, done)) if disturbed else None
 
     async def play(thread_id: str, known: Known) -> None:
-        client = HistoryClient(lambda: reach(fleet, thread_id), known, numbers, dice)
+        client = HistoryClient(partial(reach, fleet, thread_id), known, numbers, dice)
         while sum(len(each.operations) for each in threads.values()) < operations:
             await client.ask()
 
@@ -75,16 +77,16 @@ async def played(
     if disturbing is not None:
         await disturbing
     for thread_id, known in threads.items():
-        last = HistoryClient(lambda thread_id=thread_id: reach(fleet, thread_id), known, numbers, dice)  # type: ignore[misc]
+        last = HistoryClient(partial(reach, fleet, thread_id), known, numbers, dice)
         for verb in ("get", "state", "transcript"):
-            await last.ask(verb)  # type: ignore[arg-type]
+            await last.ask(verb)
     await fleet.hang_up()
     return threads
 
 
-def reach(fleet: Fleet, thread_id: str) -> Any:
+def reach(fleet: Fleet, thread_id: str) -> PlayedThread:
     """A handle through some server."""
-    return fleet.thread(thread_id)
+    return cast("PlayedThread", fleet.thread(thread_id))
 
 
 def log_of(thread: StoredThread) -> Log:

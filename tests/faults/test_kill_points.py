@@ -75,15 +75,9 @@ async def test_a_death_at_this_place_loses_nothing(tmp_path: Path, place: str, s
     for number in points:
         findings.add(await die_at(tmp_path / f"{number}", f"{place}:{number}"))
         assert findings.all == [], f"{place}:{number} of {count}"
-    figures.record(
-        figures.Figure(
-            1,
-            f"killed at {place} ({count} in the story)",
-            len(points),
-            *map(len, (findings.lost, findings.reruns, findings.wedged)),
-            variants=("result in memory",),
-        )
-    )
+    lost, reruns, wedged = map(len, (findings.lost, findings.reruns, findings.wedged))
+    what = f"killed at {place} ({count} in the story)"
+    figures.record(figures.Figure(1, what, len(points), lost, reruns, wedged, variants=("result in memory",)))
 
 
 def hash_of(place: str) -> int:

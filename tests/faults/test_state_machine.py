@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
+from clew_engine import attempts
 from clew_engine.models import ModelEvent, ModelRequest
 from clew_engine.open_threads import OpenThread
 from tests.faults import figures
@@ -350,6 +351,7 @@ def played(machine: type[Threads], examples: int) -> None:
 
 def test_a_thread_that_does_not_heed_expected_versions_differs_from_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OpenThread, "expect", lambda *_: None)
+    monkeypatch.setattr(attempts, "expect_version", lambda *_: None)
     with pytest.raises(AssertionError):
         played(type("Machine", (Threads,), {"url": URLS["memory"]}), 50)
     figures.catch("expected versions are not heeded")

@@ -16,7 +16,7 @@ from tests.faults.ledger import Ledger
 from tests.faults.oracle import Findings, judge, judge_calls
 from tests.faults.recovery import LOST
 from tests.scenarios.sights import Reader
-from tests.scenarios.world import ERRORS
+from tests.scenarios.world import ERRORS, Handle
 
 pytestmark = pytest.mark.campaign
 
@@ -36,11 +36,11 @@ async def storm(fleet: Fleet, number: int, journal: Journal, dice: random.Random
     gate, owner, met = fleet.gate(), dice.choice(fleet.servers), Storm()
     ids = [f"storm-{number}-{each}" for each in range(threads)]
     owned: list[Reader] = []
+    runs: set[str] = set()
     for thread_id in ids:
-        text = f"turn-{thread_id}|held fetch"
-        journal.sent[text] = thread_id
-        owned.append(journal.follow(thread_id, owner.thread(thread_id).stream(text)))
-    runs = {(await reader.until("run_started")).run_id for reader in owned}
+        reader, run = await _owned(owner.thread(thread_id), journal)
+        owned.append(reader)
+        runs.add(run)
     await Ledger(fleet.ledger_path).started(runs, 2 * threads)
     killed = number % 2 == 0
     if killed:
@@ -57,6 +57,19 @@ async def storm(fleet: Fleet, number: int, journal: Journal, dice: random.Random
     for reader in owned:
         await reader.gone()
     return met
+
+
+async def _owned(thread: Handle, journal: Journal) -> tuple[Reader, str]:
+    """A run that has begun, and its id. A server that loses the lease before that has written nothing."""
+    text = f"turn-{thread.id}|held fetch"
+    journal.sent[text] = thread.id
+    while True:
+        reader = journal.follow(thread.id, thread.stream(text))
+        try:
+            return reader, (await reader.until("run_started")).run_id
+        except ERRORS as error:
+            if getattr(error, "code", "") not in LOST:
+                raise
 
 
 async def taken(fleet: Fleet, thread_id: str, gone: float, journal: Journal, met: Storm) -> None:
