@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from tests.faults import figures
 from tests.faults.ledger import Ledger
@@ -12,7 +13,7 @@ from tests.faults.served_process import ServedProcess
 from tests.servers.conftest import LEASE_S
 from tests.support.postgres import in_schema
 
-ENVIRONMENT = {"CLEW_RECOVER": "auto", WORK_S: "0.5"}
+ENVIRONMENT: dict[str, Any] = {"CLEW_RECOVER": "auto", WORK_S: "0.5"}
 
 
 async def one_dies(dies: ServedProcess, goes_on: ServedProcess, thread_id: str) -> None:

@@ -16,7 +16,7 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
-from clew_storage import Backend, KeptState, RedisSettings, StateChange, open_redis, open_storage
+from clew_storage import Backend, IdleFilter, KeptState, RedisSettings, StateChange, open_redis, open_storage
 from clew_storage.conformance.examples import KEY, NOW, UID, a_grant, a_write, fork
 from tests.support.postgres import in_schema
 from tests.support.redis import KeptRedis, as_shared
@@ -140,6 +140,16 @@ async def test_a_write_of_state_a_rewind_and_a_delete_erase_what_is_kept(stored:
     await kept_then(lambda: stored.write(2, LARGE))
     await kept_then(rewind)
     await kept_then(delete)
+
+
+async def test_what_retention_deletes_is_erased_too(stored: Stored) -> None:
+    await stored.write(1, LARGE)
+    assert await stored.read() == LARGE
+    retention = stored.backend.retention
+    idle = await retention.list_idle(IdleFilter(), after=None, limit=1)
+    assert await retention.delete_idle(idle, now_ms=NOW) == [KEY]
+    await stored.beside.states.close()
+    assert await stored.kept() is None
 
 
 async def test_nothing_of_a_deleted_thread_is_read(stored: Stored) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from clew_storage.beside import RedisSettings
-from clew_storage.port import Backend, Cache, Threads
+from clew_storage.port import Backend, Cache, Retention, Threads
 from clew_storage.redis.link import Link
 from clew_storage.redis.relay import RedisRelay
-from clew_storage.redis.states import CachedThreads, RedisStates
+from clew_storage.redis.states import CachedRetention, CachedThreads, RedisStates
 from clew_storage.redis.values import RedisCache
 
 
@@ -54,7 +54,7 @@ class RedisBeside:
 
 
 class _BackendBesideRedis:
-    """A backend that is in all things the one inside, but for two of its roles."""
+    """A backend that is in all things the one inside, but for three of its roles."""
 
     def __init__(self, inner: Backend, beside: RedisBeside) -> None:
         self._inner = inner
@@ -62,6 +62,8 @@ class _BackendBesideRedis:
         # A database that this process has for itself is as near as Redis is.
         cached = cast("Threads", CachedThreads(inner.threads, beside.states))
         self._threads = cached if inner.shared else inner.threads
+        tidy = cast("Retention", CachedRetention(inner.retention, beside.states))
+        self._retention = tidy if inner.shared else inner.retention
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -70,6 +72,11 @@ class _BackendBesideRedis:
     def threads(self) -> Threads:
         """Those of the database; of one that servers share a large state may be read from Redis."""
         return self._threads
+
+    @property
+    def retention(self) -> Retention:
+        """That of the database; what it deletes goes from Redis too."""
+        return self._retention
 
     @property
     def cache(self) -> Cache:

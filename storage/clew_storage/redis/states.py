@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from clew_storage.beside import KeptState, RedisSettings
-from clew_storage.port import Threads
+from clew_storage.port import Retention, Threads
 from clew_storage.records import RequestRecord, ThreadKey, ThreadRecord, Write, Written
 from clew_storage.redis.link import FAILURES, Link
 
@@ -143,6 +143,24 @@ class CachedThreads:
         )
         self._states.forget(key)
         return existed
+
+
+class CachedRetention:
+    """`Retention` after which nothing is kept of what is gone."""
+
+    def __init__(self, inner: Retention, states: RedisStates) -> None:
+        self._inner = inner
+        self._states = states
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def delete_idle(self, threads: Sequence[ThreadRecord], *, now_ms: int) -> Sequence[ThreadKey]:
+        """As the port says."""
+        gone = await self._inner.delete_idle(threads, now_ms=now_ms)
+        for key in gone:
+            self._states.forget(key)
+        return gone
 
 
 def _size(state: Mapping[str, bytes]) -> int:
