@@ -166,8 +166,8 @@ async def test_writes_of_many_threads_that_wait_together_share_a_statement(
 
 @pytest.fixture
 async def alone() -> AsyncIterator[PostgresBackend]:
-    """On a server of its own, whose log has nothing else in it."""
-    with a_server() as server:
+    """On a server of its own, whose log has nothing else in it: on a slow machine a vacuum would come in the middle."""
+    with a_server("autovacuum=off") as server:
         backend = PostgresBackend.of_url(in_schema(server.dsn))
         await backend.open()
         yield backend
