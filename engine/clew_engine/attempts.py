@@ -83,6 +83,7 @@ class Attempt:
         self._reader: Subscription | None = None
         self._admission: asyncio.Task[tuple[str, int] | None] | None = None
         self._uid = ""
+        self._was_there = False
 
     def stream(self) -> EventStream:
         """The attempt's events."""
@@ -127,12 +128,24 @@ class Attempt:
                 except RunCancelledError:
                     await storage.backend.leases.release(grant)
                     raise
-                self._admission = storage.spawn(self._admit(grant, arriving=free))
-                found = await asyncio.shield(self._admission)
+                found = await self._admitted(wait, grant, arriving=free)
             arrival.settle()
             async with aclosing(self._live() if found is None else self._replay(found)) as batches:
                 async for batch in batches:
                     yield batch
+
+    async def _admitted(self, wait: BusyWait, grant: Grant, *, arriving: bool) -> tuple[str, int] | None:
+        """See `_admit`."""
+        self._admission = self._storage.spawn(self._admit(grant, arriving=arriving))
+        try:
+            return await asyncio.shield(self._admission)
+        except LeaseLost:
+            if self._was_there:
+                raise
+        # Nothing was there and nothing was written: the lease went with a thread that was deleted meanwhile, or in a crash of the database.
+        grant = await wait.acquire()
+        self._admission = self._storage.spawn(self._admit(grant, arriving=False))
+        return await asyncio.shield(self._admission)
 
     async def _live(self) -> Batches:
         assert self._reader is not None
@@ -178,6 +191,7 @@ class Attempt:
             if found is not None:
                 return found
             head = await storage.backend.threads.get_head(self._key)
+            self._was_there = head is not None
             if arriving:
                 await self._arrive(head)
             try:

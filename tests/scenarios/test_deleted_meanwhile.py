@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clew_storage import LeaseLost, Write, Written
+from clew_storage import Head, LeaseLost, ThreadKey, Write, Written
 from tests.scenarios.heads import standing
 from tests.scenarios.scripts import Gate
 from tests.scenarios.world import Handle, World, refused
@@ -92,6 +92,26 @@ async def test_a_lease_that_another_server_took_is_lost(
     monkeypatch.setattr(here.storage.backend.threads, "append", taken)
     with refused("lease_lost"):
         await CALLS[verb][1](at)
+
+
+async def test_a_send_whose_thread_is_deleted_as_it_is_granted_the_lease_begins_a_new_one(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.agent("one", "two")
+    thread = await world.thread()
+    await thread.send()
+    threads = world.storage.backend.threads
+    get_head = threads.get_head
+
+    async def late(key: ThreadKey) -> Head | None:
+        monkeypatch.setattr(threads, "get_head", get_head)
+        await threads.delete_thread(key, request=None, now_ms=0)
+        return await get_head(key)
+
+    monkeypatch.setattr(threads, "get_head", late)
+    turn = await thread.send("more")
+    assert turn.text == "two"
+    assert [each["version"] for each in await thread.messages()][0] == 1
 
 
 async def races(thread: Handle) -> list[str]:
