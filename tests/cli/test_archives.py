@@ -125,8 +125,13 @@ def test_stats_for_people_are_tables(clew: Clew) -> None:
 
 def test_progress_is_shown_on_a_terminal(tmp_path: Path) -> None:
     with_threads(tmp_path / "source.db", "abc")
-    command = [CLEW, "export", "--storage", f"sqlite://{tmp_path}/source.db", str(tmp_path / "it")]
-    with Terminal(command, os.environ) as terminal:
-        terminal.wait_for("exporting")
+    archive, pipe = tmp_path / "it", tmp_path / "pipe"
+    subprocess.run([CLEW, "export", "--storage", f"sqlite://{tmp_path}/source.db", archive], check=True)
+    os.mkfifo(pipe)
+    command = f"exec {CLEW} import --storage sqlite://{tmp_path}/target.db - < {pipe}"
+    with Terminal(["/bin/sh", "-c", command], os.environ) as terminal:
+        with pipe.open("wb") as into:
+            terminal.wait_for("importing")
+            into.write(archive.read_bytes())
         assert terminal.ended() == 0
-        assert "exported 3 threads" in terminal.shown
+        assert "imported 3 threads" in terminal.shown

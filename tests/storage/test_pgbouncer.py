@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, ClassVar
 
@@ -17,7 +18,7 @@ from clew_storage.conformance.categories import MakeBackend
 from clew_storage.conformance.examples import KEY, a_grant, a_line, a_write
 from clew_storage.errors import StorageError
 from clew_storage.postgres import PostgresBackend
-from tests.support.pgbouncer import POOL
+from tests.support.pgbouncer import POOL, pooled
 from tests.support.postgres import in_schema
 
 # Short, where a test waits for a lease to run out.
@@ -34,10 +35,10 @@ class TestBehindPgBouncer(BackendPromises):
         return partial(open_storage, in_schema(pgbouncer_dsn))
 
 
-@pytest.fixture
-async def make_server(pgbouncer_dsn: str) -> AsyncIterator[MakeServer]:
-    """Makes one more server on the same schema, behind the pooler."""
-    url, made = in_schema(pgbouncer_dsn), list[PostgresBackend]()
+@asynccontextmanager
+async def servers_on(dsn: str) -> AsyncIterator[MakeServer]:
+    """Makes one more server on the same schema."""
+    url, made = in_schema(dsn), list[PostgresBackend]()
 
     async def make(**options: object) -> PostgresBackend:
         more = "".join(f"&{name}={value}" for name, value in options.items())
@@ -46,9 +47,18 @@ async def make_server(pgbouncer_dsn: str) -> AsyncIterator[MakeServer]:
         made.append(backend)
         return backend
 
-    yield make
-    for backend in made:
-        await backend.close()
+    try:
+        yield make
+    finally:
+        for backend in made:
+            await backend.close()
+
+
+@pytest.fixture
+async def make_server(pgbouncer_dsn: str) -> AsyncIterator[MakeServer]:
+    """Makes one more server on the same schema, behind the pooler."""
+    async with servers_on(pgbouncer_dsn) as make:
+        yield make
 
 
 async def prepared(backend: PostgresBackend) -> int:
@@ -70,9 +80,12 @@ async def test_without_a_pooler_statements_stay_prepared(postgres_dsn: str) -> N
     await backend.close()
 
 
-async def test_statements_that_stay_prepared_would_fail_behind_a_pooler(make_server: MakeServer) -> None:
-    with pytest.raises((asyncpg.PostgresError, StorageError), match="prepared statement"):
-        await work_together(make_server, pgbouncer=0)
+async def test_statements_that_stay_prepared_would_fail_behind_a_pooler(postgres_dsn: str) -> None:
+    # A pooler of its own, for what stays prepared is met by whoever gets the connection next.
+    with pooled(postgres_dsn) as dsn:
+        async with servers_on(dsn) as make:
+            with pytest.raises((asyncpg.PostgresError, StorageError), match="prepared statement"):
+                await work_together(make, pgbouncer=0)
 
 
 async def work_on(backend: PostgresBackend, number: int) -> None:

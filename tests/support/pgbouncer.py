@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.support.privileges import without_root
+
 # As many to the database, for however many come.
 POOL = 4
 _CONFIGURATION = """
@@ -58,10 +60,8 @@ def pooled(dsn: str, pool: int = POOL) -> Iterator[str]:
 @contextmanager
 def _running(program: str, configuration: Path) -> Iterator[None]:
     # It refuses to run as root, and ends with the tests should they be killed.
-    user = "nobody" if os.geteuid() == 0 else None
-    process = subprocess.Popen(
-        ["setpriv", "--pdeathsig", "TERM", program, str(configuration)], stderr=subprocess.PIPE, text=True, user=user
-    )
+    command = without_root("setpriv", "--pdeathsig", "TERM", program, str(configuration))
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:
         said = ""

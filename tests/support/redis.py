@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import signal
 import socket
@@ -19,6 +18,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from clew_storage import Backend, open_storage
+from tests.support.privileges import without_root
 
 _BINARY = shutil.which("redis-server")
 _STARTED_S = 20
@@ -42,14 +42,11 @@ class KeptRedis:
     def start(self) -> None:
         """Start it, empty, and wait until it answers."""
         assert _BINARY is not None
-        # Redis as root is nothing that anybody should run.
-        user = "nobody" if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
         self._child = subprocess.Popen(
-            [
+            without_root(
                 *(_BINARY, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder)),
                 *("--save", "", "--appendonly", "no", "--loglevel", "warning", *self._options),
-            ],
-            user=user,
+            ),
             stdout=subprocess.DEVNULL,
             start_new_session=True,
         )
