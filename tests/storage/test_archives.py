@@ -85,6 +85,13 @@ def test_threads_come_back_byte_for_byte(threads: Threads) -> None:
     assert ArchiveReader(io.BytesIO(archive), "it").selection == {"app": "support"}
 
 
+def test_a_thread_of_which_a_part_was_read_can_be_read_again(threads: Threads) -> None:
+    (_, parts), *_ = threads
+    with closing(next(iter(ArchiveReader(io.BytesIO(written(threads)), "it")))) as first:
+        assert first.head == parts[0]
+        assert list(first) == parts
+
+
 def test_payloads_that_are_text_can_be_read_in_the_file(threads: Threads) -> None:
     text = written(threads).decode()
     assert r"{\"big\":9007199254740993,\"real\":1.0,\"nul\":\"\\u0000\"}" in text

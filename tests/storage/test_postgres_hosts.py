@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import count
 
 import asyncpg
@@ -101,7 +101,7 @@ async def test_a_connection_to_a_database_that_takes_no_writes_any_more_is_let_g
     await direct.execute("SET default_transaction_read_only = off")
     await direct.execute("ALTER SYSTEM RESET default_transaction_read_only")
     await direct.execute("SELECT pg_reload_conf()")
-    await backend.threads.append(a_write(grant, version))
+    await written(backend, grant, version)
     assert not before & await pids(direct)
     await direct.close()
     await backend.close()
@@ -115,6 +115,14 @@ async def written_until_refused(backend: PostgresBackend, grant: Grant) -> tuple
         except StorageUnavailable as error:
             return version, error
     raise AssertionError
+
+
+async def written(backend: PostgresBackend, grant: Grant, version: int) -> None:
+    """Write a version as soon as the server takes it."""
+    while True:
+        with suppress(StorageUnavailable):
+            await backend.threads.append(a_write(grant, version))
+            return
 
 
 async def pids(connection: asyncpg.Connection[asyncpg.Record]) -> set[int]:

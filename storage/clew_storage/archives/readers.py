@@ -48,7 +48,9 @@ class ArchivedThread:
     def lines(self) -> Iterator[bytes]:
         """The parts as they stand in the file."""
         self._spool.seek(0)
-        yield from self._spool
+        # Not `yield from`, which closes the file when the reading is left in the middle.
+        for line in self._spool:  # noqa: UP028
+            yield line
 
     def __iter__(self) -> Iterator[Part]:
         """Raises `DataCorrupt` for what was never a thread, whatever its hash."""
