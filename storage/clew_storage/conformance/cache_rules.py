@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
@@ -33,14 +34,17 @@ class CacheRules(RuleBasedStateMachine):
         self.values: dict[CacheKey, CachedValue] = {}
         self.last_key: str | None = None
 
+    @abstractmethod
     def run(self, call: Coroutine[Any, Any, T]) -> T:
-        raise NotImplementedError
+        """See the machine."""
 
+    @abstractmethod
     def now(self) -> int:
-        raise NotImplementedError
+        """See the machine."""
 
+    @abstractmethod
     def time(self) -> int:
-        raise NotImplementedError
+        """See the machine."""
 
     @rule(name=names, text=json_texts, ttl=st.none() | st.integers(0, 4), put=often, delete=st.booleans())
     def change_value(self, name: CacheKey, text: bytes, ttl: int | None, *, put: bool, delete: bool) -> None:

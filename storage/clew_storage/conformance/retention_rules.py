@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
@@ -25,11 +26,13 @@ class RetentionRules(RuleBasedStateMachine):
     model: Model
     count: int
 
+    @abstractmethod
     def run(self, call: Coroutine[Any, Any, T]) -> T:
-        raise NotImplementedError
+        """See the machine."""
 
+    @abstractmethod
     def now(self) -> int:
-        raise NotImplementedError
+        """See the machine."""
 
     @rule(data=st.data(), right=often)
     def trim_thread(self, data: st.DataObject, *, right: bool) -> None:
