@@ -56,7 +56,7 @@ SIZES: dict[str, dict[str, dict[str, Any]]] = {
         "full": {"rounds": 15, "alone": 100, "together": 25, "starts": 7},
     },
     "growth": {"tiny": {"rounds": 5}, "quick": {"rounds": 25}, "full": {"rounds": 100}},
-    "workflow_growth": {"tiny": {"rounds": 1}, "quick": {"rounds": 2}, "full": {"rounds": 7}},
+    "workflow_growth": {"tiny": {"rounds": 1}, "quick": {"rounds": 7}, "full": {"rounds": 15}},
 }
 
 
