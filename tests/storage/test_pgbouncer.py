@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -15,12 +16,16 @@ import pytest
 from clew_storage import LeaseLost, ThreadKey, open_storage
 from clew_storage.conformance import BackendPromises, Category
 from clew_storage.conformance.categories import MakeBackend
-from clew_storage.conformance.examples import KEY, a_grant, a_line, a_write
+from clew_storage.conformance.examples import KEY, a_grant, a_line, a_request, a_write
 from clew_storage.errors import StorageError
 from clew_storage.postgres import PostgresBackend
+from clew_storage.postgres.thread_exports import pages_of
+from clew_storage.records import RequestRecord
+from clew_storage.thread_parts import Part
 from tests.support.pgbouncer import POOL, pooled
 from tests.support.postgres import in_schema
 
+_PREPARED = "SELECT count(*) FROM pg_prepared_statements"
 # Short, where a test waits for a lease to run out.
 TERM_S = 1.5
 
@@ -63,13 +68,29 @@ async def make_server(pgbouncer_dsn: str) -> AsyncIterator[MakeServer]:
 
 async def prepared(backend: PostgresBackend) -> int:
     """How many statements the connections of the database know that serve this storage."""
-    return int(await backend._opened().read(lambda each: each.fetchval("SELECT count(*) FROM pg_prepared_statements")))
+    return int(await backend._opened().read(lambda each: each.fetchval(_PREPARED)))
 
 
-async def test_a_pooler_is_found_out_and_no_statement_stays_prepared(make_server: MakeServer) -> None:
+async def test_a_pooler_is_found_out_and_no_statement_stays_prepared(postgres_dsn: str) -> None:
+    # A pooler of its own, so that nobody else prepares on its connections.
+    with pooled(postgres_dsn) as dsn:
+        async with servers_on(dsn) as make:
+            backend = await make()
+            await a_line(backend, 3)
+            assert await prepared(backend) == 0
+
+
+async def test_an_export_prepares_no_statement_that_the_next_one_would_meet(make_server: MakeServer) -> None:
     backend = await make_server()
-    await a_line(backend, 3)
-    assert await prepared(backend) == 0
+    grant = await a_grant(backend)
+    for version in range(1, 4):
+        await backend.threads.append(replace(a_write(grant, version), request=a_request(version)))
+    session, seen = backend._opened(), list[Part]()
+    async with session.standing_still() as connection:
+        async for page in pages_of(connection, session.schema, KEY):
+            seen += page
+            assert await connection.fetchval(_PREPARED) == 0
+    assert any(isinstance(part, RequestRecord) for part in seen)
 
 
 async def test_without_a_pooler_statements_stay_prepared(postgres_dsn: str) -> None:

@@ -65,22 +65,34 @@ async def pages_of(connection: Connection, schema: Schema, key: ThreadKey) -> As
         raise ThreadMissing(f"there is no thread {key.thread_id}")
     yield [ThreadPart(replace(thread.record, epoch=0), thread.line, thread.cancel, thread.oldest)]
     if thread.oldest:
-        async for page in _pages(connection, schema, _TRIMMED, message_record, key, thread.oldest):
+        async for page in _pages(connection, schema, "trimmed", _TRIMMED, message_record, key, thread.oldest):
             yield page
     async for page in _checkpoints(connection, schema, thread):
         yield page
-    reads: list[tuple[str, Callable[[Row], Part]]] = [(_APPROVALS, approval_record), (_REQUESTS, request_record)]
-    for query, record in reads:
-        async for page in _pages(connection, schema, query, record, key):
-            yield page
+    async for page in _pages(connection, schema, "approvals", _APPROVALS, approval_record, key):
+        yield page
+    async for page in _pages(connection, schema, "requests", _REQUESTS, request_record, key):
+        yield page
 
 
 async def _pages(
-    connection: Connection, schema: Schema, query: str, record: Callable[[Row], Part], key: ThreadKey, *more: int
+    connection: Connection,
+    schema: Schema,
+    name: str,
+    query: str,
+    record: Callable[[Row], Part],
+    key: ThreadKey,
+    *more: int,
 ) -> AsyncGenerator[Sequence[Part], None]:
-    cursor = await connection.cursor(schema.sql(query), key.tenant, key.thread_id, *more)
-    while rows := await cursor.fetch(_PAGE_ROWS):
+    """The rows of a query through a cursor, whose name is the query's own: the driver remembers what each FETCH gives.
+
+    The driver's cursors are not for this. They prepare a named statement, which a pooler leaves to whoever gets the connection next.
+    """
+    declared = f"DECLARE clew_{name} NO SCROLL CURSOR FOR {schema.sql(query)}"
+    await connection.execute(declared, key.tenant, key.thread_id, *more)
+    while rows := await connection.fetch(f"FETCH {_PAGE_ROWS} FROM clew_{name}"):
         yield [record(tuple(row)) for row in rows]
+    await connection.execute(f"CLOSE clew_{name}")
 
 
 async def _checkpoints(
