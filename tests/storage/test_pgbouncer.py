@@ -17,7 +17,7 @@ from clew_storage import LeaseLost, ThreadKey, open_storage
 from clew_storage.conformance import BackendPromises, Category
 from clew_storage.conformance.categories import MakeBackend
 from clew_storage.conformance.examples import KEY, a_grant, a_line, a_request, a_write
-from clew_storage.errors import StorageError
+from clew_storage.errors import StorageError, StorageRefused
 from clew_storage.postgres import PostgresBackend
 from clew_storage.postgres.thread_exports import pages_of
 from clew_storage.records import RequestRecord
@@ -207,3 +207,12 @@ async def test_a_cancelled_query_is_broken_off_in_the_database(make_server: Make
             pass
     await direct.close()
     await a_line(backend, 1)
+
+
+@pytest.mark.parametrize("way", ["postgres_dsn", "pgbouncer_dsn"])
+async def test_a_setting_that_neither_storage_nor_database_knows_is_refused_by_name(
+    way: str, request: pytest.FixtureRequest
+) -> None:
+    backend = PostgresBackend.of_url(in_schema(request.getfixturevalue(way), leases=15))
+    with pytest.raises(StorageRefused, match=r"a setting in the URL .*leases"):
+        await backend.open()

@@ -23,6 +23,9 @@ _NOT_ALLOWED = {"42501", "28000", "28P01"}
 _NO_DATABASE = "3D000"
 _READ_ONLY = "25006"
 _TOO_MANY = "53300"
+# What a setting of the URL is that is none: the database's code, and the words of PgBouncer, which has one code for everything.
+_NO_SETTING = "42704"
+_NO_SETTING_SAID = "unsupported startup parameter"
 
 
 def is_lost(error: BaseException) -> bool:
@@ -79,6 +82,10 @@ def _of_the_database(error: asyncpg.PostgresError) -> StorageError:  # noqa: PLR
         return StorageUnavailable("another session of the database holds a lock on this thread; try again")
     if code in _NOT_ALLOWED:
         return StorageRefused(f"the database refuses this role: {error}; grant it the rights of the runtime role")
+    if code == _NO_SETTING or str(error).startswith(_NO_SETTING_SAID):
+        return StorageRefused(
+            f"a setting in the URL is neither one of the storage nor of the database: {error}; correct it or leave it out"
+        )
     if code == _NO_DATABASE:
         return StorageRefused(f"{error}; create it, or name another one in the URL")
     if code in _MISSING:
@@ -92,7 +99,7 @@ def _of_the_database(error: asyncpg.PostgresError) -> StorageError:  # noqa: PLR
     if code == _TOO_MANY:
         return StorageUnavailable("the database has no connection left; raise max_connections or lower pool_size")
     if code in _DISCONNECTED or code[:2] in _DISCONNECTED_CLASSES:
-        return StorageUnavailable("the database ended the connection (it stops or starts); try again in a moment")
+        return StorageUnavailable(f"the database ended the connection: {error}; try again in a moment")
     return StorageUnavailable(f"the database does not answer: {error}")
 
 
