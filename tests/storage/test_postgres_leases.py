@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 
 from clew_storage import LeaseBusy, LeaseLost, StorageError, ThreadKey
-from clew_storage.conformance.examples import KEY, a_grant, a_line, a_write
+from clew_storage.conformance.examples import KEY, NOW, a_grant, a_line, a_write
 from clew_storage.conformance.lease_promises import Queue, within
 from clew_storage.conformance.server_promises import stand
 from clew_storage.postgres import PostgresBackend, appends
@@ -52,6 +52,13 @@ async def tickets(backend: PostgresBackend) -> int:
     session = backend._opened()
     count = await session.read(lambda each: each.fetchval(session.schema.sql("SELECT count(*) FROM clew.tickets")))
     return int(count)
+
+
+async def waits(backend: PostgresBackend, count: int) -> None:
+    """Wait until so many wait for the example's thread, on all servers."""
+    async with asyncio.timeout(30):
+        while (await backend.threads.glance([KEY]))[KEY].waiting != count:  # noqa: ASYNC110 - the database tells nobody
+            await asyncio.sleep(0)
 
 
 async def test_a_lease_is_held_for_longer_than_its_term(make_server: MakeServer) -> None:
@@ -150,6 +157,24 @@ async def test_a_wait_is_longer_than_a_term_and_keeps_its_place(make_server: Mak
     await holder.leases.release(grant)
     await other.leases.release(await within(first))
     assert (await within(second)).purpose == "second"
+
+
+async def test_a_waiter_whose_grant_went_before_he_was_told_of_it_waits_on(make_server: MakeServer) -> None:
+    here, there = await make_server(), await make_server()
+    await a_line(here, 1)
+    grant = here.leases.holder(KEY)
+    assert grant is not None
+    async with there._opened().keeper._one_at_a_time:
+        # Meanwhile the other server hears of nothing.
+        waiting = asyncio.create_task(there.leases.acquire(KEY, purpose="run", wait_s=30))
+        await waits(here, 1)
+        await here.leases.release(grant)
+        await here.threads.delete_thread(KEY, request=None, now_ms=NOW)
+        next_one = await here.leases.acquire(KEY, purpose="run", wait_s=0)
+    await waits(here, 1)
+    await here.leases.release(next_one)
+    await there.leases.release(await within(waiting))
+    assert await tickets(here) == 0
 
 
 async def test_waiters_of_three_servers_of_whom_some_leave_are_served_in_order_and_leave_no_ticket(

@@ -20,6 +20,11 @@ class Ticket:
     number: int
 
 
+class PlaceLost(StorageError):
+    """The database has neither the ticket nor its grant any more: this server was not heard of for a term, or the thread was deleted
+    in the moment between the grant and the news of it, or the database crashed."""
+
+
 @dataclass(slots=True)
 class WaitingRoom:
     """The futures of those who wait, by ticket."""
