@@ -11,7 +11,7 @@ from typing import Any
 from clew_storage.errors import LeaseBusy, StorageError, StorageUnavailable, ThreadMissing
 from clew_storage.postgres.connections import Connections
 from clew_storage.postgres.lease_rows import Asked, LeaseRows, PassedOn, Place
-from clew_storage.postgres.waiting import PlaceLost, Ticket, WaitingRoom
+from clew_storage.postgres.waiting import PlaceLostError, Ticket, WaitingRoom
 from clew_storage.records import Grant, ThreadKey
 
 # A call that was cancelled stays so long to see its place in the queue given up; it is given up in any case.
@@ -51,7 +51,7 @@ class PostgresLeases:
         while True:
             try:
                 return await self._acquire(key, purpose, wait_s, first=first)
-            except PlaceLost:
+            except PlaceLostError:
                 # Not the caller's business: he has the rest of his time, at the end of the queue.
                 wait_s = max(0.0, until - time.monotonic())
 
@@ -255,7 +255,7 @@ class PostgresLeases:
         elif place.dismissed:
             self._dismiss(place.ticket, ThreadMissing(f"thread {place.ticket.key.thread_id} was deleted"))
         elif place.missing:
-            self._room.dismiss(place.ticket, PlaceLost())
+            self._room.dismiss(place.ticket, PlaceLostError())
 
     async def release_late(self) -> None:
         """Tell the database of what it could not be told."""

@@ -20,9 +20,11 @@ class Ticket:
     number: int
 
 
-class PlaceLost(StorageError):
-    """The database has neither the ticket nor its grant any more: this server was not heard of for a term, or the thread was deleted
-    in the moment between the grant and the news of it, or the database crashed."""
+class PlaceLostError(StorageError):
+    """The database has neither the ticket nor its grant any more.
+
+    This server was not heard of for a term, or the thread was deleted between the grant and the news of it, or the database crashed.
+    """
 
 
 @dataclass(slots=True)
