@@ -8,7 +8,6 @@ import random
 import signal
 import struct
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -114,7 +113,7 @@ class RealDisk:
 
     def remove(self) -> None:
         """See `Disk`."""
-        with suppress(subprocess.CalledProcessError):
+        if self._mounted.is_mount():
             subprocess.run(["umount", str(self._mounted)], check=True)
 
     def mount(self) -> None:

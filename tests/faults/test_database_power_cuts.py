@@ -29,9 +29,7 @@ async def cut(disk: RealDisk, database: KeptServer) -> None:
     """The power goes under the database, and comes back; somebody starts it."""
     disk.shut_down()
     await asyncio.to_thread(database.tell, "kill")
-    while disk.folder.parent.is_mount():
-        # The processes of a database that was killed take a moment to see it.
-        await asyncio.to_thread(disk.remove)
+    await asyncio.to_thread(disk.remove)
     disk.mount()
     await asyncio.to_thread(database.tell, "start")
 

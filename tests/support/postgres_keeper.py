@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import pwd
+import select
 import shutil
 import signal
 import socket
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 MEMORY = Path("/dev/shm")
@@ -78,6 +80,24 @@ class Cluster:
         if self._process is not None:
             self._process.send_signal(how)
             self._process.wait(timeout=60)
+
+    def kill(self) -> None:
+        """End all of its processes at once. Without its first one the others may wait for ever for what none of them gives back."""
+        if self._process is None:
+            return
+        # So that it starts no more of them.
+        self._process.send_signal(signal.SIGSTOP)
+        first = self._process.pid
+        others = [os.pidfd_open(int(pid)) for pid in Path(f"/proc/{first}/task/{first}/children").read_text().split()]
+        self._process.kill()
+        for each in others:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(each, signal.SIGKILL)
+        self._process.wait(timeout=60)
+        for each in others:
+            # Can be read when the process has ended.
+            select.select([each], [], [])
+            os.close(each)
 
     def _wait(self) -> None:
         deadline = time.monotonic() + 60
@@ -154,7 +174,7 @@ def obey(cluster: Cluster, command: str) -> None:
         case "stop":
             cluster.stop(signal.SIGINT)
         case "kill":
-            cluster.stop(signal.SIGKILL)
+            cluster.kill()
         case "start":
             cluster.start()
         case "promote":
