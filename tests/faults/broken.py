@@ -42,6 +42,13 @@ GUARDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "no order of tickets": (
         ("pass_on_1", "ORDER BY t.goes_first DESC, t.ticket LIMIT 1", "ORDER BY t.ticket DESC LIMIT 1"),
     ),
+    "refused waiters keep tickets": (
+        (
+            "release_1",
+            "DELETE FROM {schema}.tickets t WHERE t.tenant = in_tenant AND t.thread_id = in_thread_id AND t.ticket = in_ticket;",
+            "NULL;",
+        ),
+    ),
     "decided is decided again": (("append_1", "WHEN undecided.index IS NOT NULL THEN 5", ""),),
     "delete leaves messages": (
         (

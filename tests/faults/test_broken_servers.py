@@ -22,7 +22,7 @@ from tests.faults.test_histories import judge_all, played
 from tests.faults.test_paused_owners import pause_the_owner
 from tests.faults.test_server_approvals import decide_and_lose, race
 from tests.faults.test_server_deletes import races
-from tests.faults.test_server_waiters import queue
+from tests.faults.test_server_waiters import queue, refusals
 from tests.faults.test_takeovers import Storm, storm
 
 # Those whose figures `make test` does not have either.
@@ -122,6 +122,16 @@ async def test_waiters_who_are_served_last_come_first_are_seen(tmp_path: Path, p
         await break_schema(fleet.schema, "no order of tickets")
         assert any("were served as" in each for each in await queue(fleet, 4, dice))
     figures.catch("no order of tickets")
+
+
+@campaign
+async def test_tickets_that_refused_waiters_keep_are_seen(tmp_path: Path, postgres_dsn: str) -> None:
+    dice = random.Random(0)
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, lease_s=15.0) as fleet:
+        await break_schema(fleet.schema, "refused waiters keep tickets")
+        with pytest.raises(TimeoutError):
+            await refusals(fleet, 1)
+    figures.catch("refused waiters keep tickets")
 
 
 @campaign

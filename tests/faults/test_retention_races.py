@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from clew_engine import Retention
-from clew_engine.retention import Retired
+from clew_engine import Retention, Retired
 from clew_storage import Grant, ThreadKey, ThreadRecord
 from clew_storage.lines import Line
 from clew_storage.local_leases import LocalLeases
