@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from clew_engine.requests import RequestLog
-from clew_storage import RequestRecord, Source, ThreadKey, Write, Written
+from clew_storage import RequestRecord, Source, ThreadKey, ThreadRecord, Write, Written
 from clew_storage.local_leases import LocalLeases
-from clew_storage.postgres import connections, failures
+from clew_storage.postgres import connections
+from clew_storage.postgres import failures as postgres_failures
 from clew_storage.postgres.leases import PostgresLeases
 from clew_storage.postgres.threads import PostgresThreads
+from clew_storage.sqlite import failures as sqlite_failures
 from clew_storage.sqlite.connections import Synchronous
 from clew_storage.sqlite.ownership import Ownership
 from clew_storage.sqlite.sessions import Session
@@ -39,6 +41,13 @@ GUARDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "no order of tickets": (
         ("pass_on_1", "ORDER BY t.goes_first DESC, t.ticket LIMIT 1", "ORDER BY t.ticket DESC LIMIT 1"),
+    ),
+    "refused waiters keep tickets": (
+        (
+            "release_1",
+            "DELETE FROM {schema}.tickets t WHERE t.tenant = in_tenant AND t.thread_id = in_thread_id AND t.ticket = in_ticket;",
+            "NULL;",
+        ),
     ),
     "decided is decided again": (("append_1", "WHEN undecided.index IS NOT NULL THEN 5", ""),),
     "delete leaves messages": (
@@ -96,12 +105,17 @@ def _write_anywhere(backend: type[SqliteThreads | PostgresThreads]) -> None:
     async def unfenced(self: SqliteThreads | PostgresThreads, write: Write) -> Written:
         head = await self.get_head(write.key)
         if head is not None:
-            at = head.thread.head_version
-            moved = replace(write.checkpoint, version=at + 1, parent_version=at)
-            write = replace(write, uid=head.thread.uid, expected_version=at, checkpoint=moved, info=None)
+            write = moved_onto(head.thread, write)
         return await append(self, write)  # type: ignore[arg-type]
 
     backend.append = unfenced  # type: ignore[method-assign]
+
+
+def moved_onto(thread: ThreadRecord, write: Write) -> Write:
+    """The write as one that follows whatever the thread has by now."""
+    at = thread.head_version
+    checkpoint = replace(write.checkpoint, version=at + 1, parent_version=at)
+    return replace(write, uid=thread.uid, expected_version=at, checkpoint=checkpoint, info=None)
 
 
 def _without_request_record() -> None:
@@ -169,4 +183,5 @@ def _with_a_dead_connection() -> None:
 
 def _with_a_full_disk_told_as_away() -> None:
     """Callers are told to wait for a database that waits for somebody to make room."""
-    failures._FULL.clear()
+    for full in (sqlite_failures._FULL, postgres_failures._FULL):
+        full.clear()

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sqlite3
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from clew_engine.approvals import digest_of
+from clew_storage import Grant, Source, ThreadKey, Write, Written
+from clew_storage.local_leases import LocalLeases
+from clew_storage.sqlite import appends, approvals
+from clew_storage.sqlite.rows import find_thread
+from clew_storage.sqlite.threads import SqliteThreads
 from tests.faults import figures, stored
+from tests.faults.broken import moved_onto
 from tests.faults.gates import FileGate
 from tests.faults.journal import Journal
 from tests.faults.oracle import Findings
@@ -56,10 +65,10 @@ async def race(thread: Handle, amount: int, till: Till, dice: random.Random) -> 
     return wrong
 
 
-async def test_of_eight_deciders_one_wins_and_only_what_he_approved_runs(tmp_path: Path) -> None:
-    till, dice = Till(), random.Random(9)
-    races, wrong = figures.times(200, 1000), list[str]()
-    async with sqlite_world(tmp_path / "clew.db") as world:
+async def raced(database: Path, races: int) -> list[str]:
+    """Races one after the other; what was wrong with any."""
+    till, dice, wrong = Till(), random.Random(9), list[str]()
+    async with sqlite_world(database) as world:
         for amount in range(races):
             world.agent(
                 ask("refund", amount=amount), "ok", name=f"app-{amount}", tools=[till.refund], approve=["refund"]
@@ -67,8 +76,45 @@ async def test_of_eight_deciders_one_wins_and_only_what_he_approved_runs(tmp_pat
         for amount in range(races):
             till.ran.clear()
             wrong += await race(await world.thread(f"t-{amount}", app=f"app-{amount}"), amount, till, dice)
-    figures.record(figures.Figure(9, f"{DECIDERS} deciders at once", races, other=len(wrong)))
+    return wrong
+
+
+async def test_of_eight_deciders_one_wins_and_only_what_he_approved_runs(tmp_path: Path) -> None:
+    races = figures.times(200, 1000)
+    wrong = await raced(tmp_path / "clew.db", races)
+    variants = ("decided is decided again, one file",)
+    figures.record(figures.Figure(9, f"{DECIDERS} deciders at once", races, other=len(wrong), variants=variants))
     assert not wrong, "\n".join(wrong)
+
+
+async def test_an_approval_that_is_decided_again_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_turns(monkeypatch)
+    monkeypatch.setattr(approvals, "_PENDING", "true")
+    wrong = await raced(tmp_path / "clew.db", 1)
+    assert f"{DECIDERS} winners, the others were told set()" in wrong
+    figures.catch("decided is decided again, one file")
+
+
+def without_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for a thread, all deciders have read it before one of them writes, and a write goes to whatever stands there."""
+    append, put, everyone = SqliteThreads.append, appends.append, asyncio.Barrier(DECIDERS)
+
+    async def at_once(self: LocalLeases, key: ThreadKey, *, purpose: str, wait_s: float, first: bool = False) -> Grant:
+        return Grant(key, self.next_epoch(), purpose)
+
+    async def together(self: SqliteThreads, write: Write) -> Written:
+        if write.checkpoint.source is Source.DECISION:
+            await everyone.wait()
+        return await append(self, write)
+
+    def unfenced(connection: sqlite3.Connection, write: Write, *, admitted: bool) -> Written:
+        thread = find_thread(connection, write.key)
+        return put(connection, moved_onto(thread.record, write) if thread else write, admitted=True)
+
+    monkeypatch.setattr(LocalLeases, "acquire", at_once)
+    monkeypatch.setattr(LocalLeases, "holds", lambda *_: True)
+    monkeypatch.setattr(SqliteThreads, "append", together)
+    monkeypatch.setattr(appends, "append", unfenced)
 
 
 async def decide_and_die(

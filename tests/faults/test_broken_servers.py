@@ -22,10 +22,11 @@ from tests.faults.test_histories import judge_all, played
 from tests.faults.test_paused_owners import pause_the_owner
 from tests.faults.test_server_approvals import decide_and_lose, race
 from tests.faults.test_server_deletes import races
-from tests.faults.test_server_waiters import queue
+from tests.faults.test_server_waiters import queue, refusals
 from tests.faults.test_takeovers import Storm, storm
 
-pytestmark = pytest.mark.campaign
+# Those whose figures `make test` does not have either.
+campaign = pytest.mark.campaign
 
 
 async def seen(check: Awaitable[Findings | Storm]) -> list[str]:
@@ -45,6 +46,7 @@ async def test_without_a_fence_what_a_stopped_owner_writes_is_seen(tmp_path: Pat
     figures.catch("no fence")
 
 
+@campaign
 async def test_takeovers_before_a_lease_has_run_out_are_seen(tmp_path: Path, postgres_dsn: str) -> None:
     journal, dice = Journal(), random.Random(0)
     async with Fleet(tmp_path / "fleet", postgres_dsn, dice, environment={BROKEN: "no fence"}) as fleet:
@@ -90,6 +92,7 @@ async def test_a_result_that_a_server_has_only_in_memory_is_seen_as_lost_and_as_
     figures.catch("result in memory, three servers")
 
 
+@campaign
 async def test_a_decision_that_a_server_has_only_in_memory_is_seen_as_lost(tmp_path: Path, postgres_dsn: str) -> None:
     journal, dice = Journal(), random.Random(0)
     async with Fleet(
@@ -100,6 +103,7 @@ async def test_a_decision_that_a_server_has_only_in_memory_is_seen_as_lost(tmp_p
     figures.catch("decision in memory")
 
 
+@campaign
 async def test_an_approval_that_is_decided_again_is_seen(tmp_path: Path, postgres_dsn: str) -> None:
     dice = random.Random(0)
     async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, environment={BROKEN: "no fence"}) as fleet:
@@ -111,6 +115,7 @@ async def test_an_approval_that_is_decided_again_is_seen(tmp_path: Path, postgre
     figures.catch("decided is decided again")
 
 
+@campaign
 async def test_waiters_who_are_served_last_come_first_are_seen(tmp_path: Path, postgres_dsn: str) -> None:
     dice = random.Random(0)
     async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, lease_s=15.0) as fleet:
@@ -119,6 +124,17 @@ async def test_waiters_who_are_served_last_come_first_are_seen(tmp_path: Path, p
     figures.catch("no order of tickets")
 
 
+@campaign
+async def test_tickets_that_refused_waiters_keep_are_seen(tmp_path: Path, postgres_dsn: str) -> None:
+    dice = random.Random(0)
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, lease_s=15.0) as fleet:
+        await break_schema(fleet.schema, "refused waiters keep tickets")
+        with pytest.raises(TimeoutError):
+            await refusals(fleet, 1)
+    figures.catch("refused waiters keep tickets")
+
+
+@campaign
 async def test_a_delete_that_leaves_messages_is_seen(tmp_path: Path, postgres_dsn: str) -> None:
     dice = random.Random(0)
     async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, lease_s=15.0) as fleet:

@@ -16,7 +16,7 @@ import asyncpg
 from tests.faults import figures
 from tests.faults.databases import campaign
 from tests.faults.proxies import Proxy
-from tests.support.postgres import KeptServer
+from tests.support.postgres import KeptServer, set_option
 
 CYCLES_A_PAIR = 5
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
@@ -43,7 +43,7 @@ class Pair:
         await asyncio.sleep(dice.uniform(0.1, 0.3) if self.synchronous else 2.0)
         await asyncio.to_thread(self.primary.tell, "kill")
         await self.wire.cut()
-        await told(self.standby, "ALTER SYSTEM RESET synchronous_standby_names")
+        await set_option(self.standby.dsn, "synchronous_standby_names", None)
         await asyncio.to_thread(self.standby.tell, "promote")
 
     async def replace_the_dead(self) -> None:
@@ -57,7 +57,7 @@ class Pair:
     async def follow(self) -> None:
         """Until the standby hears all that the primary writes, and from then on is waited for, where it is to be."""
         if self.synchronous:
-            await told(self.primary, "ALTER SYSTEM SET synchronous_standby_names = '*'")
+            await set_option(self.primary.dsn, "synchronous_standby_names", "'*'")
         wanted = "sync" if self.synchronous else "async"
         connection = await asyncpg.connect(self.primary.dsn)
         following = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = $1"
@@ -71,14 +71,6 @@ class Pair:
         for server in (self.standby, self.primary):
             await asyncio.to_thread(server.close)
         await self.wire.__aexit__()
-
-
-async def told(server: KeptServer, change: str) -> None:
-    """Change a setting of a server."""
-    connection = await asyncpg.connect(server.dsn)
-    await connection.execute(change)
-    await connection.execute("SELECT pg_reload_conf()")
-    await connection.close()
 
 
 async def standby_of(primary: KeptServer, *options: str) -> tuple[KeptServer, Proxy]:

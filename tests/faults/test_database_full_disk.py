@@ -13,7 +13,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from tests.faults import figures
+from tests.faults import databases, figures
 from tests.faults.broken import BROKEN
 from tests.faults.databases import THREADS, Campaign, campaign
 from tests.faults.small_disks import fill, look_at, needs_mount, small_disk
@@ -92,7 +92,18 @@ async def test_a_database_that_stopped_for_want_of_room_loses_nothing() -> None:
     async with on_a_small_disk(0, log_apart=False) as (tried, folder, database):
         for _ in range(figures.times(1, 10)):
             await tried.disturb("no room for Postgres's log", partial(fill_the_log, tried, folder, database))
-        tried.record(15)
+        tried.record(15, "dead connection, no room for the log")
+
+
+async def test_a_server_that_keeps_its_connection_to_a_database_that_stopped_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Long enough for one that finds its way.
+    monkeypatch.setattr(databases, "GIVEN_UP_S", databases.SOON_S)
+    async with on_a_small_disk(0, log_apart=False, **{BROKEN: "dead connection"}) as (tried, folder, database):
+        await tried.disturb("stopped", partial(fill_the_log, tried, folder, database))
+    assert any("does not serve" in each for each in tried.findings.wedged), tried.findings
+    figures.catch("dead connection, no room for the log")
 
 
 async def test_a_full_disk_that_is_told_as_a_database_away_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

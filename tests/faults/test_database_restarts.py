@@ -13,7 +13,7 @@ import pytest
 from tests.faults import databases, figures
 from tests.faults.broken import BROKEN
 from tests.faults.databases import campaign
-from tests.support.postgres import KeptServer, a_server
+from tests.support.postgres import KeptServer, a_server, set_option
 
 # As rarely as Postgres can be told to write down what nobody waits for: what was not waited for is lost in a crash.
 _LAZY = "wal_writer_delay=10s"
@@ -67,18 +67,10 @@ async def test_a_server_that_keeps_a_dead_connection_is_seen(
 async def test_writes_that_do_not_wait_for_the_disk_are_seen_as_lost(tmp_path: Path, database: KeptServer) -> None:
     """Turned off behind the back of servers that have seen it on; one that starts now refuses."""
     async with campaign(tmp_path, database.dsn, seed=0, size=1) as tried:
-        await reconfigure(database, "SET synchronous_commit = off")
+        await set_option(database.dsn, "synchronous_commit", "off")
         try:
             await tried.disturb("crashed", partial(crash, database))
         finally:
-            await reconfigure(database, "RESET synchronous_commit")
+            await set_option(database.dsn, "synchronous_commit", None)
     assert tried.findings.lost, tried.findings
     figures.catch("synchronous_commit off")
-
-
-async def reconfigure(server: KeptServer, change: str) -> None:
-    """Change a setting for all sessions, also those that are open."""
-    connection = await asyncpg.connect(server.dsn)
-    await connection.execute(f"ALTER SYSTEM {change}")
-    await connection.execute("SELECT pg_reload_conf()")
-    await connection.close()

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from clew_engine import tool
+from clew_engine.hub import Hub
 from tests.faults import figures
 from tests.faults.plans import PlanModel
 from tests.faults.worlds import sqlite_world
@@ -48,7 +49,7 @@ class Held:
         return cls(
             tasks=len(asyncio.all_tasks()),
             files=len(list(Path("/proc/self/fd").iterdir())),
-            readers=len(storage.hub._readers) + len(storage.hub.texts._texts),
+            readers=storage.hub.readers() + len(storage.hub.texts._texts),
             runs=len(storage.live) + len(storage.arrivals) + len(storage.interrupters),
         )
 
@@ -90,17 +91,36 @@ async def streams(world: World, rounds: int, dice: random.Random) -> int:
     return left
 
 
+async def growth(world: World, rounds: int, dice: random.Random) -> tuple[int, list[str]]:
+    """How many of so many rounds of streams were left, and what the process holds on to after them that it did not before."""
+    world.agent(model=PlanModel(), tools=[fetch])
+    await streams(world, figures.times(2, 25), dice)
+    held = Held.now(world)
+    with measured() as grown:
+        left = await streams(world, rounds, dice)
+    wrong = [] if (now := Held.now(world)) == held else [f"{held} became {now}"]
+    # What grows with their number is told from what jitters: tables of hashes that are made anew at some size.
+    if figures.FULL and grown[0] >= 300 * left + (64 << 10):
+        wrong.append(f"memory grew by {grown[0]} bytes with {left} streams that were left")
+    return left, wrong
+
+
 @pytest.mark.parametrize("surface", [InProcess, OverGrpc])
 async def test_streams_that_are_left_in_the_middle_leave_nothing(tmp_path: Path, surface: Surface) -> None:
-    rounds, dice = figures.times(8, 250), random.Random(19)
+    rounds, name = figures.times(8, 250), getattr(surface, "__name__", "")
     async with sqlite_world(tmp_path / "clew.db", surface) as world:
-        world.agent(model=PlanModel(), tools=[fetch])
-        await streams(world, figures.times(2, 25), dice)
-        held = Held.now(world)
-        with measured() as grown:
-            left = await streams(world, rounds, dice)
-        assert Held.now(world) == held
-    # What grows with their number is told from what jitters: tables of hashes that are made anew at some size.
-    assert not figures.FULL or grown[0] < 300 * left + (64 << 10)
-    what = f"streams, {left} left in the middle, {getattr(surface, '__name__', '')}"
-    figures.record(figures.Figure(19, what, rounds * TOGETHER))
+        left, wrong = await growth(world, rounds, random.Random(19))
+    what, variants = f"streams, {left} left in the middle, {name}", (f"readers are kept, {name}",)
+    figures.record(figures.Figure(19, what, rounds * TOGETHER, other=len(wrong), variants=variants))
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("surface", [InProcess, OverGrpc])
+async def test_readers_that_are_kept_when_their_streams_are_over_are_seen(
+    tmp_path: Path, surface: Surface, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Hub, "unsubscribe", lambda *_: None)
+    async with sqlite_world(tmp_path / "clew.db", surface) as world:
+        _, wrong = await growth(world, 1, random.Random(19))
+    assert any("readers=" in each for each in wrong), wrong
+    figures.catch(f"readers are kept, {getattr(surface, '__name__', '')}")

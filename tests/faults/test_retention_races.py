@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clew_engine import Retention
-from clew_storage import ThreadKey, ThreadRecord
-from clew_storage.sqlite import deletions
+from clew_engine import Retention, Retired
+from clew_storage import Grant, ThreadKey, ThreadRecord
+from clew_storage.lines import Line
+from clew_storage.local_leases import LocalLeases
+from clew_storage.sqlite import deletions, trims
 from tests.faults import figures
 from tests.faults.plans import PlanModel
 from tests.faults.worlds import sqlite_world
@@ -85,7 +87,8 @@ async def unless_gone(call: Any) -> None:
             raise
 
 
-SCENES: Sequence[Callable[[Handle, random.Random], Any]] = (sent, waited, decided, retried, watched, deleted)
+Scene = Callable[[Handle, random.Random], Any]
+SCENES: Sequence[Scene] = (sent, waited, decided, retried, watched, deleted)
 
 
 @asynccontextmanager
@@ -115,12 +118,25 @@ def serve(world: World) -> None:
     world.agent(name="asking", model=PlanModel(), tools=[lookup], approve=["lookup"])
 
 
-async def what_is_wrong(thread: Handle) -> list[str]:
-    """What a thread that is left shows: each call with one result, a state, and a history that ends where it is cut."""
+async def met(scene: Scene, thread: Handle, dice: random.Random) -> list[str]:
+    """Play a scene; what is wrong with how it ended."""
+    try:
+        async with asyncio.timeout(20):
+            await scene(thread, dice)
+    except Exception as error:  # noqa: BLE001 - how it ends is what is judged
+        return [f"{thread.id}: {error!r}"]
+    return []
+
+
+async def what_is_wrong(thread: Handle, turns: int) -> list[str]:
+    """What a thread that is left shows: all its turns, each call with one result, a state, and a history that ends where it is cut."""
     messages = await thread.messages()
     asked = [part["id"] for each in messages for part in each["content"] if part["type"] == "tool_call"]
     answered = [part["tool_call_id"] for each in messages for part in each["content"] if part["type"] == "tool_result"]
+    said = [each["content"][0]["text"] for each in messages if each["role"] == "user"]
     wrong = [] if sorted(asked) == sorted(answered) else [f"{thread.id}: calls {asked}, results {answered}"]
+    if said != [PLAN] * turns:
+        wrong.append(f"{thread.id}: of {turns} turns are left {said}")
     for each in await thread.history():
         try:
             await thread.state(each["id"])
@@ -130,10 +146,16 @@ async def what_is_wrong(thread: Handle) -> list[str]:
 
 
 @pytest.mark.parametrize("surface", [InProcess, OverGrpc])
-@pytest.mark.parametrize("policy", [EVERYTHING, TRIMS], ids=["deletes", "trims"])
-async def test_no_sweep_breaks_what_goes_on_in_a_thread(tmp_path: Path, surface: Surface, policy: Retention) -> None:
-    dice = random.Random(5)
-    races, wrong, left = figures.times(24, 200), list[str](), list[Handle]()
+@pytest.mark.parametrize(
+    ("policy", "variant"),
+    [(EVERYTHING, "a sweep does not look again"), (TRIMS, "a trim takes messages along")],
+    ids=["deletes", "trims"],
+)
+async def test_no_sweep_breaks_what_goes_on_in_a_thread(
+    tmp_path: Path, surface: Surface, policy: Retention, variant: str
+) -> None:
+    dice, name = random.Random(5), getattr(surface, "__name__", "")
+    races, wrong, left = figures.times(24, 200), list[str](), list[tuple[Handle, int]]()
     async with sqlite_world(tmp_path / "clew.db", surface) as world:
         serve(world)
         await world.thread("first", app="calling")
@@ -143,20 +165,76 @@ async def test_no_sweep_breaks_what_goes_on_in_a_thread(tmp_path: Path, surface:
                 thread = await world.thread(
                     f"{scene.__name__}-{number}", app="asking" if scene is decided else "calling"
                 )
-                try:
-                    async with asyncio.timeout(20):
-                        await scene(thread, dice)
-                except Exception as error:  # noqa: BLE001 - how it ends is what is judged
-                    wrong.append(f"{thread.id}: {error!r}")
+                wrong += await met(scene, thread, dice)
                 if policy is TRIMS and scene is not deleted:
-                    left.append(thread)
-        for thread in left:
-            wrong += await what_is_wrong(thread)
+                    left.append((thread, 3 if scene is waited else 1))
+        for thread, turns in left:
+            wrong += await what_is_wrong(thread, turns)
         assert sum(swept) > races / 4, "the sweeps had something to do"
-    figures.record(
-        figures.Figure(12, f"retention meanwhile, {getattr(surface, '__name__', '')}", races, other=len(wrong))
-    )
+    what = f"retention meanwhile, {'trims' if policy is TRIMS else 'deletes'}, {name}"
+    figures.record(figures.Figure(12, what, races, other=len(wrong), variants=(f"{variant}, {name}",)))
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("surface", [InProcess, OverGrpc])
+async def test_a_sweep_that_does_not_look_again_is_seen(
+    tmp_path: Path, surface: Surface, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def whoever_holds_them(leases: LocalLeases, keys: Iterable[ThreadKey], *, purpose: str) -> list[Grant]:
+        return [Grant(key, leases.next_epoch(), purpose) for key in keys]
+
+    monkeypatch.setattr(LocalLeases, "take_free", whoever_holds_them)
+    monkeypatch.setattr(deletions, "_is_as", lambda *_: True)
+    async with sqlite_world(tmp_path / "clew.db", surface) as world:
+
+        async def end_the_sweep() -> None:
+            at_disk.open()
+            await sweep
+
+        world.agent("done tag", [end_the_sweep, "done tag"], name="late")
+        thread = await world.thread("late", app="late")
+        assert await met(sent, thread, random.Random(0)) == []
+        async with held_sweep(world, monkeypatch) as (sweep, at_disk):
+            (wrong,) = await met(sent, thread, random.Random(0))
+    assert "was deleted" in wrong
+    figures.catch(f"a sweep does not look again, {getattr(surface, '__name__', '')}")
+
+
+@pytest.mark.parametrize("surface", [InProcess, OverGrpc])
+async def test_a_trim_that_takes_messages_along_is_seen(
+    tmp_path: Path, surface: Surface, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def what_lies_below(rows: Iterator[tuple[int, int, int]], _: Line, oldest: int) -> Iterator[int]:
+        return (key for _, version, key in rows if version < oldest)
+
+    monkeypatch.setattr(trims, "_unseen", what_lies_below)
+    async with sqlite_world(tmp_path / "clew.db", surface) as world:
+        serve(world)
+        thread = await world.thread("cut", app="calling")
+        assert await met(sent, thread, random.Random(0)) == []
+        assert [each.thread_id async for each in world.storage.retire(TRIMS)] == ["cut"]
+        assert any("turns are left" in each for each in await what_is_wrong(thread, 1))
+    figures.catch(f"a trim takes messages along, {getattr(surface, '__name__', '')}")
+
+
+@asynccontextmanager
+async def held_sweep(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[tuple[asyncio.Future[Retired | None], Gate]]:
+    """A sweep that has looked at what there is, and stands before its deletes."""
+    at_disk, retention = Gate(), world.storage.backend.retention
+    delete = retention.delete_idle
+
+    async def slow(threads: Sequence[ThreadRecord], *, now_ms: int) -> Sequence[ThreadKey]:
+        await at_disk.pass_through()
+        return await delete(threads, now_ms=now_ms)
+
+    monkeypatch.setattr(retention, "delete_idle", slow)
+    sweep = asyncio.ensure_future(anext(world.storage.retire(EVERYTHING), None))
+    await at_disk.wait()
+    yield sweep, at_disk
+    at_disk.open()
+    await sweep
 
 
 @pytest.mark.parametrize("checked", [True, False])
@@ -165,21 +243,10 @@ async def test_a_turn_between_the_look_and_the_delete_is_kept_by_the_second_look
 ) -> None:
     if not checked:
         monkeypatch.setattr(deletions, "_is_as", lambda *_: True)
-    at_disk = Gate()
     async with sqlite_world(tmp_path / "clew.db") as world:
         serve(world)
         thread = await world.thread("late", app="calling")
         await thread.send(PLAN)
-        delete = world.storage.backend.retention.delete_idle
-
-        async def slow(threads: Sequence[ThreadRecord], *, now_ms: int) -> Sequence[ThreadKey]:
-            await at_disk.pass_through()
-            return await delete(threads, now_ms=now_ms)
-
-        monkeypatch.setattr(world.storage.backend.retention, "delete_idle", slow)
-        sweep = asyncio.ensure_future(anext(world.storage.retire(EVERYTHING), None))
-        await at_disk.wait()
-        assert (await thread.send(PLAN)).text == "done tag"
-        at_disk.open()
-        await sweep
+        async with held_sweep(world, monkeypatch):
+            assert (await thread.send(PLAN)).text == "done tag"
         assert (len(await thread.messages()) == 14) is checked

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from uuid import uuid4
 
@@ -65,6 +66,26 @@ def a_server(*options: str) -> Iterator[KeptServer]:
         yield server
     finally:
         server.close()
+
+
+async def set_option(dsn: str, name: str, value: str | None) -> None:
+    """Change an option for all sessions, also those that are open, or (None) leave it to the server's files again; returns when they have heard of it."""
+    connection = await asyncpg.connect(dsn)
+    change = f"RESET {name}" if value is None else f"SET {name} = {value}"
+    await connection.execute(f"ALTER SYSTEM {change}")
+    asked = await connection.fetchval("SELECT clock_timestamp(), pg_reload_conf()")
+    await connection.close()
+    async with asyncio.timeout(30):
+        # The server's first process reads its options, tells the other processes to, and then makes a new one, which knows when that was.
+        while await _options_read(dsn) < asked:
+            pass
+
+
+async def _options_read(dsn: str) -> datetime:
+    connection = await asyncpg.connect(dsn)
+    read: datetime = await connection.fetchval("SELECT pg_conf_load_time()")
+    await connection.close()
+    return read
 
 
 @contextmanager
