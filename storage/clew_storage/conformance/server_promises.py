@@ -5,12 +5,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from itertools import islice
 
 import pytest
 
 from clew_storage.conformance.categories import Category, MakeBackend, Promises, belongs_to
-from clew_storage.conformance.examples import KEY, NOW, OTHER, UID, a_checkpoint, a_grant, a_line, a_thread, a_write
+from clew_storage.conformance.examples import (
+    KEY,
+    NOW,
+    OTHER,
+    UID,
+    a_checkpoint,
+    a_grant,
+    a_line,
+    a_thread,
+    a_write,
+    grow,
+)
 from clew_storage.conformance.lease_promises import Queue, cancelled, within
+from clew_storage.conformance.state_promises import grown
 from clew_storage.errors import LeaseBusy, LeaseLost, ThreadMissing
 from clew_storage.port import Backend
 from clew_storage.records import Glance, Grant, InfoChange
@@ -166,6 +179,22 @@ class ServerPromises(Promises):
         waiting = await stand(backend, "waiter")
         await other.close()
         assert (await within(waiting)).purpose == "waiter"
+
+    @belongs_to(Category.SHARED)
+    async def test_a_server_goes_on_with_a_state_that_another_has_changed_since(self, pair: Pair) -> None:
+        versions = iter(range(1, 300))
+        grown_to: list[int] = []
+        for turn in range(20):
+            server = pair[turn % 2]
+            grant = await a_grant(server)
+            if turn:
+                # As a send begins: with a message and without a change of the state.
+                await server.threads.append(a_write(grant, next(versions)))
+            for version in islice(versions, 7):
+                await grow(server, grant, range(version, version + 1))
+                grown_to.append(version)
+            await server.leases.release(grant)
+            assert await server.threads.get_state(KEY, version=None) == grown(*grown_to)
 
     @belongs_to(Category.SHARED)
     async def test_a_cancel_that_is_asked_for_on_one_server_is_seen_on_the_other(self, pair: Pair) -> None:

@@ -141,12 +141,6 @@ class PiecesInMind:
             _, (_, dropped) = self._known.popitem(last=False)
             self._bytes -= dropped.size
 
-    def moved(self, key: ThreadKey, uid: str, head: int) -> None:
-        """A write without state: what is known belongs to the new head too."""
-        known = self._known.get((key, uid))
-        if known is not None:
-            self._known[key, uid] = (head, known[1])
-
     def forget(self, key: ThreadKey, uid: str) -> None:
         """Nothing is known any more."""
         known = self._known.pop((key, uid), None)
