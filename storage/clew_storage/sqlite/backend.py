@@ -51,7 +51,7 @@ class SqliteBackend:
         self._messages = SqliteMessages(self._opened)
         self._approvals = SqliteApprovals(self._opened)
         self._cache = SqliteCache(self._opened)
-        self._archive = SqliteArchive(self._opened)
+        self._archive = SqliteArchive(self._opened, self._leases)
         self._sizes = SqliteSizes(self._opened)
 
     def _opened(self) -> Session:
