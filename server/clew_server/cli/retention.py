@@ -101,10 +101,11 @@ def _seconds(age: str) -> float:
 async def _retire(url: str, policy: Retention, *, dry_run: bool, as_json: bool) -> None:
     from clew_engine import Storage  # noqa: PLC0415
     from clew_server.cli.output import print_json, print_table, say  # noqa: PLC0415
+    from clew_storage import for_existing  # noqa: PLC0415
 
     rows: list[tuple[Any, ...]] = []
     deleted = trimmed = checkpoints = 0
-    async with Storage(url) as handle, aclosing(handle.retire(policy, dry_run=dry_run)) as found:
+    async with Storage(for_existing(url)) as handle, aclosing(handle.retire(policy, dry_run=dry_run)) as found:
         async for each in _with_progress(found):
             deleted, trimmed = deleted + (not each.oldest_version), trimmed + bool(each.oldest_version)
             checkpoints += each.checkpoints
