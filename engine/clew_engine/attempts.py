@@ -170,7 +170,14 @@ class Attempt:
         if self._storage.draining:
             raise StreamCutError(0, DRAINING)
         head = await self._storage.backend.threads.get_head(self._key)
-        await self._arrive(head)
+        try:
+            await self._arrive(head)
+        except ClewError:
+            # What refuses it may be what the same request has written on another server since.
+            found = await self._requests.find()
+            if found is None:
+                raise
+            return found, None
         return None, head
 
     async def _arrive(self, head: Head | None) -> None:

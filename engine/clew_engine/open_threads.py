@@ -17,6 +17,7 @@ from clew_engine.growing_state import GrowingState
 from clew_engine.incarnations import Deleted
 from clew_engine.log_events import Logged, events_of, view_message
 from clew_engine.transcripts import Transcript
+from clew_engine.warm_threads import Mark
 from clew_storage import (
     ApprovalRecord,
     CheckpointRecord,
@@ -43,6 +44,7 @@ class OpenThread:
         self._storage = storage
         self._grant = grant
         self._was_there = found is not None
+        self._head_epoch = found.thread.epoch if found else 0
         self._transcript: Transcript | None = None
         self._state: GrowingState | None = None
         self._applied: tuple[StateChange, GrowingState] | None = None
@@ -126,7 +128,7 @@ class OpenThread:
         """Take transcript and state from the cache where it has them, so that a write does not make them stale."""
         if self._state is not None:
             return
-        cached = self._storage.warm.take(self.key, self.uid, self.version)
+        cached = self._storage.warm.take(self.key, self._mark)
         if cached is not None:
             self._transcript, self._state = cached[0], GrowingState(cached[1])
         elif self.head is None:
@@ -158,6 +160,7 @@ class OpenThread:
             void_approvals=draft.void_approvals,
             request=replace(request, uid=self.uid, version=built.checkpoint.version) if request else None,
             fork_of=draft.fork_of.version if draft.fork_of else None,
+            head_epoch=self._head_epoch,
         )
         waiting = [view_approval(record) for record in self.pending if record.id in draft.waiting]
         before = self.pending
@@ -188,6 +191,10 @@ class OpenThread:
         return self._grant.epoch
 
     @property
+    def _mark(self) -> Mark:
+        return Mark(self.uid, self._head_epoch, self.version)
+
+    @property
     def is_held(self) -> bool:
         """Whether the lease is still this thread's."""
         return self._storage.backend.leases.holds(self._grant)
@@ -208,7 +215,7 @@ class OpenThread:
     def keep(self) -> None:
         """Leave transcript and state in the cache for the next holder of the lease."""
         if self._transcript is not None and self._state is not None and self.head is not None:
-            self._storage.warm.put(self.key, self.uid, self.version, self._transcript, dict(self._state))
+            self._storage.warm.put(self.key, self._mark, self._transcript, dict(self._state))
 
     async def _refuse_deleted(self) -> None:
         """Raises Deleted where the lease was lost with the thread, and not to another server."""
@@ -219,6 +226,7 @@ class OpenThread:
             raise Deleted(self.uid, head) from None
 
     def _advance(self, draft: Draft, built: Built) -> None:
+        self._head_epoch = max(self._head_epoch, self.epoch)
         self.head = built.checkpoint
         self.body = decode_body(built.checkpoint.body)
         if self._transcript is not None and draft.fork_of is None:

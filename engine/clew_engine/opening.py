@@ -18,6 +18,8 @@ def open_storage(
 
     `redis` as `Storage` takes it.
 
+    Raises ArgumentInvalidError for a URL that names no storage.
+
     It owns a SQLite file from that use on: where a server owns the file, StorageUnavailableError names its pid, and its client has the same verbs.
     """
     return Storage(url, on_busy=on_busy, busy_timeout=busy_timeout, tuning=tuning, redis=redis)

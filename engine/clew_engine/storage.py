@@ -42,7 +42,7 @@ from clew_engine.storage_errors import translated
 from clew_engine.stored_threads import StoredThread
 from clew_engine.sweep import settle, sweep
 from clew_engine.warm_threads import WarmThreads
-from clew_storage import Backend, Grant, StorageError, StorageStats, ThreadKey, open_storage
+from clew_storage import Backend, Grant, StorageError, StorageRefused, StorageStats, ThreadKey, open_storage
 
 T = TypeVar("T")
 _log = logging.getLogger("clew.engine")
@@ -78,7 +78,7 @@ class Storage:
         )
         if url is not None and not isinstance(url, str) and not hasattr(url, "threads"):
             raise ArgumentInvalidError("url", f"the URL of a database is due here, not {type(url).__name__}")
-        self.backend: Backend = open_storage(url) if url is None or isinstance(url, str) else url
+        self.backend: Backend = _backend_of(url) if url is None or isinstance(url, str) else url
         self.beside = open_beside(redis)
         if self.beside is not None:
             self.backend = self.beside.around(self.backend)
@@ -379,3 +379,11 @@ class Storage:
         if not task.cancelled():
             # Whoever awaits the task has the error too; this only keeps asyncio from reporting it as never read.
             task.exception()
+
+
+def _backend_of(url: str | None) -> Backend:
+    """The backend that a URL names. Raises ArgumentInvalidError, with what to write instead, where it names none."""
+    try:
+        return open_storage(url)
+    except StorageRefused as error:
+        raise ArgumentInvalidError("url", str(error)) from None

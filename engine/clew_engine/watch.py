@@ -21,7 +21,7 @@ from clew_engine.events import (
     RunStarted,
     TextDelta,
 )
-from clew_engine.incarnations import not_watched
+from clew_engine.incarnations import deleted, not_watched
 from clew_engine.log_events import ends_attempt, events_of, read_entry, terminal_of, view_message
 from clew_engine.lookout import is_alive
 from clew_engine.node_talks import path_of
@@ -193,6 +193,9 @@ class _Watch:
         """What is left to say when the log is read: nothing yet (None), or the end of the watch."""
         head = await self._head()
         record = head.checkpoint
+        if head.thread.head_version < self._cursor:
+            # Deleted unseen, and taken back from an archive as it stood before.
+            raise deleted(self._key.thread_id, self._uid)
         if record is not None and record.version > self._cursor:
             return None
         if record is None or self._follow:

@@ -18,7 +18,7 @@ from clew_storage.errors import (
     ThreadMissing,
     VersionConflict,
 )
-from clew_storage.opening import default_path, for_reading, open_redis, open_storage
+from clew_storage.opening import default_path, for_existing, for_reading, open_redis, open_storage
 from clew_storage.port import Approvals, Archive, Backend, Cache, Leases, Messages, Retention, Sizes, Threads
 from clew_storage.records import (
     Amount,
@@ -113,6 +113,7 @@ __all__ = [
     "Write",
     "Written",
     "default_path",
+    "for_existing",
     "for_reading",
     "open_redis",
     "open_storage",

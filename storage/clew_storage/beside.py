@@ -32,9 +32,13 @@ class Relay(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KeptState:
-    """A thread's state as it was at one version: values as they were written, keys in the order in which they first came."""
+    """A thread's state as it was at one version: values as they were written, keys in the order in which they first came.
+
+    `epoch` was the thread's then.
+    """
 
     uid: str
+    epoch: int
     version: int
     values: dict[str, bytes]
 

@@ -20,7 +20,7 @@ def open_storage(url: str | None = None) -> Backend:
     `memory://` · `sqlite://relative/path` · `sqlite:///absolute/path` · `sqlite://:memory:` · None: a file of the user's
     own, `clew/clew.db` in the platform's folder for data · `postgresql://user@host/database` (or `postgres://`), whose
     options are those of `PostgresSettings`, such as `?schema=name`. Options of a SQLite file: `?mode=ro` reads without owning it,
-    `?allow_network_fs=1` accepts a network file system, whose locks are then trusted. Raises `StorageRefused` for a URL
+    `?mode=rw` makes no file where there is none, `?allow_network_fs=1` accepts a network file system, whose locks are then trusted. Raises `StorageRefused` for a URL
     that names no storage.
     """
     if url is None:
@@ -43,13 +43,22 @@ def open_storage(url: str | None = None) -> Backend:
 
 def for_reading(url: str | None = None) -> str:
     """The URL with which a storage is only read, beside the process that owns it; what knows no owner stays as it is."""
+    return _with_mode(url, "ro")
+
+
+def for_existing(url: str | None = None) -> str:
+    """The URL with which no file is made where there is none; what is no file stays as it is."""
+    return _with_mode(url, "rw")
+
+
+def _with_mode(url: str | None, mode: str) -> str:
     if url is None:
         url = f"sqlite://{default_path()}"
     scheme, _, rest = url.partition("://")
     name, _, query = rest.partition("?")
     if scheme != "sqlite" or name == ":memory:" or "mode" in dict(parse_qsl(query)):
         return url
-    return f"{url}{'&' if query else '?'}mode=ro"
+    return f"{url}{'&' if query else '?'}mode={mode}"
 
 
 def open_redis(given: object) -> Beside:
@@ -117,10 +126,16 @@ def _open_sqlite(url: str, rest: str) -> Backend:
             raise StorageRefused(f"{url}: {option} is one of {', '.join(allowed)}, not {value!r}")
     if not name:
         raise StorageRefused("sqlite:// names no file; write sqlite://PATH or sqlite://:memory:")
-    read_only = options.get("mode") == "ro"
+    mode = options.get("mode")
     if name == ":memory:":
-        if read_only:
+        if mode == "ro":
             raise StorageRefused("sqlite://:memory: begins empty and cannot be read-only")
         return SqliteBackend(None, url=url)
     path = Path(unquote(name)).expanduser()
-    return SqliteBackend(path, url=url, read_only=read_only, allow_network_fs=options.get("allow_network_fs") == "1")
+    return SqliteBackend(
+        path,
+        url=url,
+        read_only=mode == "ro",
+        may_make=mode is None,
+        allow_network_fs=options.get("allow_network_fs") == "1",
+    )

@@ -325,8 +325,10 @@ class Archive(Protocol):
     async def import_thread(self, parts: Iterable[Part]) -> None:
         """Make a thread of what `export_thread` gave, of whatever backend: every read of the port finds the same.
 
-        All or nothing; what `parts` raises leaves no trace either. They may be gone through more than once. Takes no lease,
-        and the thread's epoch is the database's own; requests that the id has already stay as they are. Raises `ThreadExists`.
+        All or nothing; what `parts` raises leaves no trace either. They may be gone through more than once. Takes no lease.
+        The thread's epoch is the database's own, a new one that is larger than every epoch before, so that what is remembered
+        of a thread that was deleted is not taken for it; requests that the id has already stay as they are. Raises
+        `ThreadExists`.
         """
 
 

@@ -68,7 +68,11 @@ class ThreadInfo:
 
 @dataclass(frozen=True, slots=True)
 class ThreadRecord:
-    """A thread as it stands. `head_version` is 0 and `head_status` None before its first checkpoint."""
+    """A thread as it stands. `head_version` is 0 and `head_status` None before its first checkpoint.
+
+    `epoch` is that of the newest write, or that an import was given: larger than all that the id had before a delete. So
+    `uid`, `epoch` and `head_version` together name one content, also where an archive brings a uid and its versions back.
+    """
 
     key: ThreadKey
     uid: str
@@ -193,7 +197,8 @@ class Write:
     its info. Of a thread that is there already `info` fills only what is empty. `fork_of` names the version whose line
     the checkpoint continues instead of the head's; `checkpoint.parent_version` is `fork_of`, or else
     `expected_version`. `erased` are ids of messages that are to be in no version any more, `redactions` what other
-    rows that told of them say instead.
+    rows that told of them say instead. `head_epoch` is the thread's epoch as the writer knows it at the head that it
+    expects: what a backend remembers of that version counts only where it was remembered under the same one.
     """
 
     key: ThreadKey
@@ -211,6 +216,7 @@ class Write:
     void_approvals: bool = False
     request: RequestRecord | None = None
     fork_of: int | None = None
+    head_epoch: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +324,8 @@ class Glance:
     """How a thread stands at a moment, for whoever only wants to know whether to look closer.
 
     `uid` is empty, and `head_version` 0, where there is no thread; the lease may be held all the same. `holder` is the
-    grant that holds it, and `waiting` how many wait for it, on whatever server; `cancel_requested` as in `Head`.
+    grant that holds it, and `waiting` how many wait for it, on whatever server; `cancel_requested` as in `Head`, `epoch` as
+    in `ThreadRecord`.
     """
 
     uid: str = ""
@@ -326,6 +333,7 @@ class Glance:
     cancel_requested: bool = False
     holder: Grant | None = None
     waiting: int = 0
+    epoch: int = 0
 
 
 @dataclass(frozen=True, slots=True)

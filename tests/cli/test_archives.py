@@ -60,7 +60,10 @@ def test_an_archive_goes_through_a_pipe(clew: Clew) -> None:
 
 def test_a_dry_run_makes_no_database(clew: Clew, tmp_path: Path) -> None:
     clew("export", "--storage", "sqlite://source.db", "it.jsonl")
-    assert "mode=ro makes no file" in clew("import", "--storage", "sqlite://target.db", "it.jsonl", "--dry-run").stderr
+    assert (
+        "target.db does not exist; name the file"
+        in clew("import", "--storage", "sqlite://target.db", "it.jsonl", "--dry-run").stderr
+    )
     assert not (tmp_path / "target.db").exists()
     done = clew("import", "--storage", "sqlite://source.db", "it.jsonl", "--dry-run")
     assert done.stdout.startswith("would import 0 threads, 3 are here already")

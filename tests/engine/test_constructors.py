@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clew_engine import Agent, Limits, Storage, Workflow, tool
+from clew_engine import Agent, Limits, Storage, Workflow, open_storage, tool
 from clew_engine.errors import ArgumentInvalidError, IdInvalidError, StorageUnavailableError
 
 ANY: list[Any] = [5]
@@ -72,6 +72,14 @@ def test_no_storage_is_made_of_a_number() -> None:
     url: Any = 5
     with pytest.raises(ArgumentInvalidError) as raised:
         Storage(url)
+    assert raised.value.metadata["field"] == "url"
+
+
+@pytest.mark.parametrize("url", ["shop.db", "mysql://host/db", "sqlite://", "sqlite://x.db?mode=w", "memory://x"])
+@pytest.mark.parametrize("make", [Storage, open_storage])
+def test_no_storage_is_made_of_a_url_that_names_none(make: Callable[[str], Storage], url: str) -> None:
+    with pytest.raises(ArgumentInvalidError) as raised:
+        make(url)
     assert raised.value.metadata["field"] == "url"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clew_engine.transcripts import Transcript
-from clew_engine.warm_threads import WarmThreads
+from clew_engine.warm_threads import Mark, WarmThreads
 from clew_storage import ThreadKey
 
 
@@ -12,26 +12,31 @@ def key(name: str = "t") -> ThreadKey:
     return ThreadKey("", name)
 
 
+def mark(version: int = 1) -> Mark:
+    """A content of the thread."""
+    return Mark("uid", 7, version)
+
+
 def kept(warm: WarmThreads, name: str = "t", version: int = 1, size: int = 0) -> Transcript:
     """A thread that was put there."""
     transcript = Transcript((), size)
-    warm.put(key(name), "uid", version, transcript, {"a": b"1"})
+    warm.put(key(name), mark(version), transcript, {"a": b"1"})
     return transcript
 
 
 def test_what_is_taken_is_what_was_put_and_is_out_of_it_then() -> None:
     warm = WarmThreads(1 << 20)
     transcript = kept(warm)
-    assert warm.take(key(), "uid", 1) == (transcript, {"a": b"1"})
-    assert warm.take(key(), "uid", 1) is None
+    assert warm.take(key(), mark()) == (transcript, {"a": b"1"})
+    assert warm.take(key(), mark()) is None
     assert (len(warm), warm.bytes) == (0, 0)
 
 
-def test_another_version_or_incarnation_is_dropped() -> None:
+def test_another_version_epoch_or_incarnation_is_dropped() -> None:
     warm = WarmThreads(1 << 20)
-    for uid, version in (("uid", 2), ("other", 1)):
+    for other in (Mark("uid", 7, 2), Mark("uid", 8, 1), Mark("other", 7, 1)):
         kept(warm)
-        assert warm.take(key(), uid, version) is None
+        assert warm.take(key(), other) is None
         assert (len(warm), warm.bytes) == (0, 0)
 
 
@@ -39,13 +44,13 @@ def test_the_least_recently_used_go_first() -> None:
     warm = WarmThreads(3 * 2010)
     for name in ("a", "b", "c"):
         kept(warm, name)
-    taken = warm.take(key("a"), "uid", 1)
+    taken = warm.take(key("a"), mark())
     assert taken is not None
-    warm.put(key("a"), "uid", 1, *taken)
+    warm.put(key("a"), mark(), *taken)
     kept(warm, "d")
-    assert warm.take(key("b"), "uid", 1) is None
-    assert warm.take(key("a"), "uid", 1) is not None
-    assert warm.take(key("d"), "uid", 1) is not None
+    assert warm.take(key("b"), mark()) is None
+    assert warm.take(key("a"), mark()) is not None
+    assert warm.take(key("d"), mark()) is not None
 
 
 def test_a_thread_larger_than_the_cache_is_not_kept() -> None:
@@ -53,7 +58,7 @@ def test_a_thread_larger_than_the_cache_is_not_kept() -> None:
     kept(warm, "small")
     kept(warm, "large", size=1 << 20)
     assert warm.bytes <= 10_000
-    assert warm.take(key("large"), "uid", 1) is None
+    assert warm.take(key("large"), mark()) is None
 
 
 def test_putting_again_counts_once() -> None:

@@ -39,7 +39,8 @@ class Site:
         values = dict.fromkeys(LARGE, b'"old"')
         states: Any = self.storage.beside.states if self.storage.beside else None
         await states.close()
-        await states.keep(KEY, KeptState(now.checkpoint_id.partition(".")[0], now.version, values))
+        epoch = (await self.storage.backend.threads.glance([KEY]))[KEY].epoch
+        await states.keep(KEY, KeptState(now.checkpoint_id.partition(".")[0], epoch, now.version, values))
         return int(now.version)
 
 

@@ -152,7 +152,7 @@ def test_the_model_catches_a_broken_backend(
         elif issubclass(broken, MemoryRetention):
             backend._retention = broken(backend._opened, backend._leases)
         elif issubclass(broken, MemoryArchive):
-            backend._archive = broken(backend._opened)
+            backend._archive = broken(backend._opened, backend._leases)
         else:
             backend._cache = broken(backend._opened)
         return backend

@@ -53,7 +53,11 @@ class Stored:
 
     async def keep(self, uid: str, version: int, values: dict[str, bytes]) -> None:
         """Put something there, as a server would that read it."""
-        await self.beside.states.keep(KEY, KeptState(uid, version, values))
+        await self.beside.states.keep(KEY, KeptState(uid, await self.epoch(), version, values))
+
+    async def epoch(self) -> int:
+        """The thread's."""
+        return (await self.backend.threads.glance([KEY]))[KEY].epoch
 
 
 @pytest.fixture
@@ -84,7 +88,7 @@ async def stored(make_stored: Callable[..., Any], redis_url: str) -> Stored:
 async def test_a_large_state_that_was_read_comes_from_redis_while_it_is_the_heads(stored: Stored) -> None:
     await stored.write(1, LARGE)
     assert await stored.read() == LARGE
-    assert await stored.kept() == KeptState(UID, 1, LARGE)
+    assert await stored.kept() == KeptState(UID, await stored.epoch(), 1, LARGE)
     await stored.keep(UID, 1, ELSEWHERE)
     assert [await stored.read(), await stored.read(1)] == [ELSEWHERE, ELSEWHERE]
 
@@ -101,6 +105,23 @@ async def test_a_small_state_is_not_kept(stored: Stored) -> None:
     await stored.write(1, {"text": b'"small"'})
     assert await stored.read() == {"text": b'"small"'}
     assert await stored.kept() is None
+
+
+async def test_of_a_thread_that_was_deleted_it_is_not_taken_when_an_archive_brings_its_uid_and_version_back(
+    stored: Stored,
+) -> None:
+    await stored.write(1, LARGE)
+    parts = [part async for part in stored.backend.archive.export_thread(KEY)]
+    await stored.write(2, {"text": ELSEWHERE["text"]})
+    await stored.keep(UID, 2, ELSEWHERE)
+    kept = await stored.kept()
+    assert kept is not None
+    await stored.backend.threads.delete_thread(KEY, request=None, now_ms=NOW)
+    await stored.backend.archive.import_thread(parts)
+    await stored.write(2)
+    # As where Redis was away when the thread was deleted.
+    await stored.beside.states.keep(KEY, kept)
+    assert await stored.read() == LARGE
 
 
 async def test_of_another_version_than_the_heads_it_is_not_taken(stored: Stored) -> None:
@@ -186,7 +207,7 @@ async def test_a_redis_that_is_away_costs_no_read(make_stored: Callable[..., Any
     kept_redis.start()
     await until(lambda: stored.beside.is_up)
     assert await stored.read() == {**LARGE, "more": b"1"}
-    assert (await stored.kept()) == KeptState(UID, 2, {**LARGE, "more": b"1"})
+    assert (await stored.kept()) == KeptState(UID, await stored.epoch(), 2, {**LARGE, "more": b"1"})
 
 
 async def test_what_another_release_kept_is_passed_over(stored: Stored) -> None:

@@ -146,7 +146,7 @@ REFUSED = [
     (a_file_with_two_names, "rw", "another name"),
     (an_empty_file, "ro", "is empty"),
     (a_folder, "rw", "is a folder"), (a_folder, "ro", "is a folder"),
-    (nothing, "ro", "does not exist"),
+    (nothing, "rw", "does not exist"), (nothing, "ro", "does not exist"),
 ]  # fmt: skip
 
 

@@ -13,7 +13,6 @@ from clew_engine.errors import ResumeInvalidError, ThreadInterruptedError, expec
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
 from clew_engine.reads import RunState, get_thread
-from clew_engine.requests import RequestLog
 from clew_engine.rules import Command
 from clew_engine.streams import EventStream
 from clew_engine.verdicts import rule
@@ -41,8 +40,6 @@ def decide_all(
         if head is not None and head.pending:
             read_at = head.thread.head_version
             return
-        if await RequestLog(storage, key, "decide", mutation).find():
-            return  # written since the attempt looked: its turn finds it
         if head is not None:
             view = await get_thread(storage, key)
             if view.run_state is RunState.INTERRUPTED:

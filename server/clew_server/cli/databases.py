@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
 
 from clew_server.cli.output import console, print_error
 
 if TYPE_CHECKING:
-    from clew_engine import Storage
+    from clew_engine import ClewError, Storage
 
 T = TypeVar("T")
 DatabaseUrl = Annotated[
@@ -36,7 +36,7 @@ def on_database(
     import asyncio  # noqa: PLC0415  help needs neither
 
     from clew_engine import ClewError, Storage  # noqa: PLC0415
-    from clew_storage import StorageError, for_reading  # noqa: PLC0415
+    from clew_storage import for_reading  # noqa: PLC0415
 
     async def opened() -> T:
         storage = Storage(for_reading(url) if read_only else url)
@@ -48,12 +48,17 @@ def on_database(
     try:
         return asyncio.run(opened())
     except ClewError as error:
-        print_error(error, as_json=as_json)
-        raise typer.Exit(1) from None
-    except StorageError as error:
-        raise typer.BadParameter(str(error), param_hint="--storage") from None
+        refuse(error, as_json=as_json)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+
+
+def refuse(error: ClewError, *, as_json: bool) -> NoReturn:
+    """End the command with one line and exit code 1; with 2, as what was not understood, where the URL names no database."""
+    if error.code == "argument_invalid" and error.metadata["field"] == "url":
+        raise typer.BadParameter(error.message.removeprefix("url: "), param_hint="--storage") from None
+    print_error(error, as_json=as_json)
+    raise typer.Exit(1) from None
 
 
 @contextmanager

@@ -36,8 +36,7 @@ def migrate(
     import json  # noqa: PLC0415
 
     from clew_engine import ClewError, Storage  # noqa: PLC0415
-    from clew_server.cli.output import print_error  # noqa: PLC0415
-    from clew_storage import StorageError  # noqa: PLC0415
+    from clew_server.cli.databases import refuse  # noqa: PLC0415
 
     async def migrated() -> str:
         handle = Storage(storage)
@@ -50,8 +49,5 @@ def migrate(
     try:
         url = asyncio.run(migrated())
     except ClewError as error:
-        print_error(error, as_json=as_json)
-        raise typer.Exit(1) from None
-    except StorageError as error:
-        raise typer.BadParameter(str(error), param_hint="--storage") from None
+        refuse(error, as_json=as_json)
     typer.echo(json.dumps({"storage": url}) if as_json else f"{url} is up to date")

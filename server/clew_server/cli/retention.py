@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew_server.cli.calls import AsJson
+from clew_server.cli.databases import refuse
 
 if TYPE_CHECKING:
     from clew_engine import ClewError, Retention, Retired
@@ -56,7 +57,6 @@ def retention(
     import asyncio  # noqa: PLC0415  help needs none of it
 
     from clew_engine import ClewError  # noqa: PLC0415
-    from clew_storage import StorageError  # noqa: PLC0415
 
     if not older_than and keep_last is None:
         raise typer.BadParameter("say what may go: --older-than AGE, --keep-last N, or both")
@@ -64,9 +64,7 @@ def retention(
     try:
         asyncio.run(_retire(storage, policy, dry_run=dry_run, as_json=as_json))
     except ClewError as error:
-        _refuse(error, as_json=as_json)
-    except StorageError as error:
-        raise typer.BadParameter(str(error), param_hint="--storage") from None
+        refuse(_told(error), as_json=as_json)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
 
@@ -101,10 +99,11 @@ def _seconds(age: str) -> float:
 async def _retire(url: str, policy: Retention, *, dry_run: bool, as_json: bool) -> None:
     from clew_engine import Storage  # noqa: PLC0415
     from clew_server.cli.output import print_json, print_table, say  # noqa: PLC0415
+    from clew_storage import for_existing  # noqa: PLC0415
 
     rows: list[tuple[Any, ...]] = []
     deleted = trimmed = checkpoints = 0
-    async with Storage(url) as handle, aclosing(handle.retire(policy, dry_run=dry_run)) as found:
+    async with Storage(for_existing(url)) as handle, aclosing(handle.retire(policy, dry_run=dry_run)) as found:
         async for each in _with_progress(found):
             deleted, trimmed = deleted + (not each.oldest_version), trimmed + bool(each.oldest_version)
             checkpoints += each.checkpoints
@@ -160,17 +159,16 @@ def _row(retired: Retired, *, dry_run: bool) -> tuple[Any, ...]:
     )
 
 
-def _refuse(error: ClewError, *, as_json: bool) -> None:
+def _told(error: ClewError) -> ClewError:
+    """The error, with what to do about old threads where a server owns the file."""
     from clew_engine.errors import StorageUnavailableError  # noqa: PLC0415
-    from clew_server.cli.output import print_error  # noqa: PLC0415
     from clew_storage import StorageInUse  # noqa: PLC0415
 
     owned = error.__cause__
-    if isinstance(owned, StorageInUse):
-        owner = f"process {owned.pid}" if owned.pid else "another process"
-        error = StorageUnavailableError(
-            f"{owned.path} is in use by {owner}; a server lets old threads go by itself where its settings say so (retention_days, "
-            "retention_keep_last); set them there, or stop it first"
-        )
-    print_error(error, as_json=as_json)
-    raise typer.Exit(1)
+    if not isinstance(owned, StorageInUse):
+        return error
+    owner = f"process {owned.pid}" if owned.pid else "another process"
+    return StorageUnavailableError(
+        f"{owned.path} is in use by {owner}; a server lets old threads go by itself where its settings say so (retention_days, "
+        "retention_keep_last); set them there, or stop it first"
+    )

@@ -117,6 +117,21 @@ class ArchivePromises(Promises):
         assert isinstance(head, ThreadPart)
         assert head.record.epoch == 0
 
+    async def test_what_is_imported_has_a_larger_epoch_than_all_that_the_id_had(self, backend: Backend) -> None:
+        grant = await a_line(backend, 3)
+        parts = await exported(backend)
+        epochs = [grant.epoch]
+        for _ in range(3):
+            await backend.threads.delete_thread(KEY, request=None, now_ms=NOW)
+            await backend.threads.forget_requests(before_ms=NOW + 1000)
+            await backend.archive.import_thread(parts)
+            head = await backend.threads.get_head(KEY)
+            assert head is not None
+            assert (await backend.threads.glance([KEY]))[KEY].epoch == head.thread.epoch
+            epochs.append(head.thread.epoch)
+        assert epochs == sorted(set(epochs))
+        assert (await a_grant(backend)).epoch > epochs[-1]
+
     async def test_an_imported_thread_is_equal_by_every_read(self, backend: Backend) -> None:
         await a_rich_thread(backend)
         before, parts = await sights(backend, KEY), await exported(backend)

@@ -5,15 +5,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from itertools import islice
 
 import pytest
 
 from clew_storage.conformance.categories import Category, MakeBackend, Promises, belongs_to
-from clew_storage.conformance.examples import KEY, NOW, OTHER, UID, a_checkpoint, a_grant, a_line, a_thread, a_write
+from clew_storage.conformance.examples import (
+    KEY,
+    NOW,
+    OTHER,
+    UID,
+    a_checkpoint,
+    a_grant,
+    a_line,
+    a_thread,
+    a_write,
+    grow,
+)
 from clew_storage.conformance.lease_promises import Queue, cancelled, within
+from clew_storage.conformance.state_promises import grown
 from clew_storage.errors import LeaseBusy, LeaseLost, ThreadMissing
 from clew_storage.port import Backend
-from clew_storage.records import Glance, Grant, InfoChange
+from clew_storage.records import Glance, Grant, InfoChange, StateChange
 
 Pair = tuple[Backend, Backend]
 
@@ -49,7 +62,7 @@ class GlancePromises(Promises):
         grant = await a_line(backend, 3)
         await backend.threads.change_info(OTHER, InfoChange(), create=a_thread(), request=None, now_ms=NOW)
         assert await backend.threads.glance([OTHER, KEY, KEY]) == {
-            KEY: Glance(UID, 3, cancel_requested=False, holder=grant),
+            KEY: Glance(UID, 3, cancel_requested=False, holder=grant, epoch=grant.epoch),
             OTHER: Glance("uid-2", 0),
         }
 
@@ -96,7 +109,7 @@ class ServerPromises(Promises):
         with pytest.raises(LeaseBusy, match="a run holds the thread"):
             await there.leases.acquire(KEY, purpose="run", wait_s=0)
         assert there.leases.holder(KEY) is None
-        assert (await there.threads.glance([KEY]))[KEY] == Glance(UID, 1, holder=grant)
+        assert (await there.threads.glance([KEY]))[KEY] == Glance(UID, 1, holder=grant, epoch=grant.epoch)
 
     @belongs_to(Category.SHARED)
     async def test_a_grant_of_one_server_does_not_write_on_the_other_after_it_was_passed_on(self, pair: Pair) -> None:
@@ -166,6 +179,43 @@ class ServerPromises(Promises):
         waiting = await stand(backend, "waiter")
         await other.close()
         assert (await within(waiting)).purpose == "waiter"
+
+    @belongs_to(Category.SHARED)
+    async def test_a_server_goes_on_with_a_state_that_another_has_changed_since(self, pair: Pair) -> None:
+        versions = iter(range(1, 300))
+        grown_to: list[int] = []
+        for turn in range(20):
+            server = pair[turn % 2]
+            grant = await a_grant(server)
+            if turn:
+                # As a send begins: with a message and without a change of the state.
+                await server.threads.append(a_write(grant, next(versions)))
+            for version in islice(versions, 7):
+                await grow(server, grant, range(version, version + 1))
+                grown_to.append(version)
+            await server.leases.release(grant)
+            assert await server.threads.get_state(KEY, version=None) == grown(*grown_to)
+
+    @belongs_to(Category.SHARED)
+    async def test_what_a_server_remembers_of_a_deleted_thread_is_not_taken_for_what_an_archive_brings_back(
+        self, pair: Pair
+    ) -> None:
+        here, there = pair
+        grant = await a_line(here, 5)
+        parts = [part async for part in here.archive.export_thread(KEY)]
+        await grow(here, grant, range(6, 10))
+        await here.leases.release(grant)
+        await there.threads.delete_thread(KEY, request=None, now_ms=NOW)
+        await there.archive.import_thread(parts)
+        grant = await a_grant(there)
+        for version in range(6, 10):
+            await there.threads.append(a_write(grant, version, state=StateChange(replaced={"other": b"%d" % version})))
+        await there.leases.release(grant)
+        grant = await a_grant(here)
+        await grow(here, grant, range(10, 60))
+        expected = {**grown(*range(1, 6), *range(10, 60)), "other": b"9"}
+        assert await here.threads.get_state(KEY, version=None) == expected
+        assert await there.threads.get_state(KEY, version=None) == expected
 
     @belongs_to(Category.SHARED)
     async def test_a_cancel_that_is_asked_for_on_one_server_is_seen_on_the_other(self, pair: Pair) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from clew_storage.errors import ThreadExists, ThreadMissing
+from clew_storage.local_leases import LocalLeases
 from clew_storage.memory.tables import StoredThread, Tables
 from clew_storage.records import ApprovalRecord, MessageRecord, RequestRecord, Status, ThreadKey
 from clew_storage.thread_parts import CheckpointPart, Part, ThreadPart
@@ -15,8 +16,9 @@ from clew_storage.thread_parts import CheckpointPart, Part, ThreadPart
 class MemoryArchive:
     """Implements the port's `Archive`."""
 
-    def __init__(self, tables: Callable[[], Tables]) -> None:
+    def __init__(self, tables: Callable[[], Tables], leases: LocalLeases) -> None:
         self._tables = tables
+        self._leases = leases
 
     async def list_tenants(self, *, after: str | None, limit: int) -> Sequence[str]:
         """See the port."""
@@ -38,7 +40,8 @@ class MemoryArchive:
             if isinstance(part, ThreadPart):
                 if part.record.key in tables.threads:
                     raise ThreadExists(f"there is a thread {part.record.key.thread_id} already")
-                thread = StoredThread(part.record, line=part.line, cancel=part.cancel, oldest=part.oldest)
+                record = replace(part.record, epoch=self._leases.next_epoch())
+                thread = StoredThread(record, line=part.line, cancel=part.cancel, oldest=part.oldest)
                 continue
             assert thread is not None
             if isinstance(part, RequestRecord):

@@ -28,7 +28,7 @@ class MemoryBackend:
         self._messages = MemoryMessages(self._opened)
         self._approvals = MemoryApprovals(self._opened)
         self._cache = MemoryCache(self._opened)
-        self._archive = MemoryArchive(self._opened)
+        self._archive = MemoryArchive(self._opened, self._leases)
         self._sizes = MemorySizes(self._opened)
 
     def _opened(self) -> Tables:

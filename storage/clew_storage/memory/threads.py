@@ -65,7 +65,9 @@ class MemoryThreads:
         head, holder, waiting = await self.get_head(key), self._leases.holder(key), self._leases.queued(key)
         if head is None:
             return Glance(holder=holder, waiting=waiting)
-        return Glance(head.thread.uid, head.thread.head_version, head.cancel_requested, holder, waiting)
+        return Glance(
+            head.thread.uid, head.thread.head_version, head.cancel_requested, holder, waiting, head.thread.epoch
+        )
 
     async def request_cancel(self, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:
         """See the port."""

@@ -205,9 +205,10 @@ class GroupCommit:
             self._put_back(others)
             return
         if group.pieces is None:
-            self._minded.moved(last.key, last.uid, last.checkpoint.version)
+            # Whatever is remembered belongs to a head before another server's writes.
+            self._minded.forget(last.key, last.uid)
         else:
-            self._minded.keep(last.key, last.uid, last.checkpoint.version, group.pieces)
+            self._minded.keep(last, group.pieces)
         for job, written in zip(group.jobs, outcome, strict=True):
             if not job.future.done():
                 job.future.set_result(written)

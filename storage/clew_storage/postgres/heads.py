@@ -76,7 +76,7 @@ SELECT {APPROVAL} FROM clew.approvals a
 WHERE a.tenant = $1 AND a.thread_id = $2 AND a.version BETWEEN $3 AND $4 ORDER BY a.version, a.asked_in, a.number
 """
 _GLANCE = """
-SELECT t.uid, t.head, t.cancel_run = t.run_version AND t.cancel_attempt = t.attempt, l.epoch, l.purpose, (
+SELECT t.uid, t.head, t.cancel_run = t.run_version AND t.cancel_attempt = t.attempt, t.epoch, l.epoch, l.purpose, (
     SELECT count(*) FROM clew.tickets w
     WHERE w.tenant = k.tenant AND w.thread_id = k.thread_id AND NOT w.dismissed AND w.expires_at > clock_timestamp()
 )
@@ -120,10 +120,11 @@ async def glance(connection: Connection, schema: Schema, keys: Sequence[ThreadKe
             uid or "",
             head if uid else 0,
             bool(asked),
-            None if epoch is None else Grant(key, epoch, get_text(purpose)),
+            None if held is None else Grant(key, held, get_text(purpose)),
             waiting,
+            epoch if uid else 0,
         )
-        for key, (uid, head, asked, epoch, purpose, waiting) in zip(keys, rows, strict=True)
+        for key, (uid, head, asked, epoch, held, purpose, waiting) in zip(keys, rows, strict=True)
     }
 
 

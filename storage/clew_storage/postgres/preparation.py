@@ -22,12 +22,12 @@ def needs_reading(write: Write, minded: PiecesInMind) -> bool:
     """Whether something has to be read for it."""
     if write.fork_of is not None or write.erased:
         return True
-    return write.state is not None and minded.recall(write.key, write.uid, write.expected_version) is None
+    return write.state is not None and minded.recall(write) is None
 
 
 def prepare(write: Write, minded: PiecesInMind) -> tuple[Prepared, Pieces | None]:
     """A write for which nothing has to be read, and the pieces of the state once it is in (None: not known, as before)."""
-    pieces = minded.recall(write.key, write.uid, write.expected_version)
+    pieces = minded.recall(write)
     return go_on(write, pieces)
 
 

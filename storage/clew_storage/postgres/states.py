@@ -14,7 +14,7 @@ from clew_storage.folds import FULL, Piece, next_merge
 from clew_storage.lines import Line, contains
 from clew_storage.postgres.rows import Connection
 from clew_storage.postgres.schemas import Schema
-from clew_storage.records import ThreadKey
+from clew_storage.records import ThreadKey, Write
 from clew_storage.state_changes import Delta, apply_delta, compose, decode_delta, encode_delta
 
 State = dict[str, bytes]
@@ -115,40 +115,35 @@ async def read_pieces(
 
 
 class PiecesInMind:
-    """The pieces of threads that were written to lately, at the head that they belong to."""
+    """The pieces of threads that were written to lately, at the head that they belong to and under the epoch of that write."""
 
     def __init__(self, most_bytes: int = _REMEMBERED_BYTES) -> None:
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._known: OrderedDict[tuple[ThreadKey, str], tuple[int, Pieces]] = OrderedDict()
+        self._known: OrderedDict[tuple[ThreadKey, str], tuple[int, int, Pieces]] = OrderedDict()
 
-    def recall(self, key: ThreadKey, uid: str, head: int) -> Pieces | None:
-        """The pieces at this head, where they are known."""
-        if head == 0:
+    def recall(self, write: Write) -> Pieces | None:
+        """The pieces at the head that a write expects, where they are known."""
+        if write.expected_version == 0:
             return Pieces()
-        known = self._known.get((key, uid))
-        if known is None or known[0] != head:
+        known = self._known.get((write.key, write.uid))
+        # Under the write's own epoch nobody else can have come between.
+        if known is None or known[0] != write.expected_version or known[1] not in {write.epoch, write.head_epoch}:
             return None
-        self._known.move_to_end((key, uid))
-        return known[1]
+        self._known.move_to_end((write.key, write.uid))
+        return known[2]
 
-    def keep(self, key: ThreadKey, uid: str, head: int, pieces: Pieces) -> None:
+    def keep(self, write: Write, pieces: Pieces) -> None:
         """Remember what was written."""
-        self.forget(key, uid)
-        self._known[key, uid] = (head, pieces)
+        self.forget(write.key, write.uid)
+        self._known[write.key, write.uid] = (write.checkpoint.version, write.epoch, pieces)
         self._bytes += pieces.size
         while self._bytes > self._most_bytes and len(self._known) > 1:
-            _, (_, dropped) = self._known.popitem(last=False)
+            _, (_, _, dropped) = self._known.popitem(last=False)
             self._bytes -= dropped.size
-
-    def moved(self, key: ThreadKey, uid: str, head: int) -> None:
-        """A write without state: what is known belongs to the new head too."""
-        known = self._known.get((key, uid))
-        if known is not None:
-            self._known[key, uid] = (head, known[1])
 
     def forget(self, key: ThreadKey, uid: str) -> None:
         """Nothing is known any more."""
         known = self._known.pop((key, uid), None)
         if known is not None:
-            self._bytes -= known[1].size
+            self._bytes -= known[2].size

@@ -39,7 +39,7 @@ INSERT INTO clew.requests (tenant, thread_id, request_hash, body_digest, verb, u
 VALUES ($1, $2, $4, $5, $6, nullif($7, $3), $8, $9, $10) ON CONFLICT DO NOTHING
 """
 _THREAD = """
-UPDATE clew.threads t SET uid = $3, deleted_at_ms = NULL, head = $4, status = $5, created_at_ms = $6, updated_at_ms = $7,
+UPDATE clew.threads t SET uid = $3, epoch = nextval('clew.epochs'), deleted_at_ms = NULL, head = $4, status = $5, created_at_ms = $6, updated_at_ms = $7,
     revision = $8, app = $9, user_id = $10, name = $11, metadata = $12, line_start = $13, line = $14, cancel_run = $15,
     cancel_attempt = $16, run_version = $17, attempt = $18,
     oldest = $19, oldest_of = $3

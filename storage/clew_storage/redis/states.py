@@ -10,10 +10,10 @@ import orjson
 
 from clew_storage.beside import KeptState, RedisSettings
 from clew_storage.port import Retention, Threads
-from clew_storage.records import RequestRecord, ThreadKey, ThreadRecord, Write, Written
+from clew_storage.records import Glance, RequestRecord, ThreadKey, ThreadRecord, Write, Written
 from clew_storage.redis.link import FAILURES, Link
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 class RedisStates:
@@ -93,7 +93,7 @@ class RedisStates:
 class CachedThreads:
     """`Threads` of which the newest state may come from Redis, when a look at the head says that it is still that.
 
-    A state of one incarnation at one version never changes, so that what is kept under both is right or of no use.
+    A state of one uid, epoch and version never changes, so that what is kept under the three is right or of no use.
     """
 
     def __init__(self, inner: Threads, states: RedisStates) -> None:
@@ -111,14 +111,14 @@ class CachedThreads:
         head = glances[key]
         if not head.head_version or version not in (None, head.head_version):
             return await self._inner.get_state(key, version=version)
-        if kept is not None and (kept.uid, kept.version) == (head.uid, head.head_version):
+        if kept is not None and (kept.uid, kept.epoch, kept.version) == _mark(head):
             return kept.values
         state = await self._inner.get_state(key, version=version)
         if state is not None and _size(state) >= self._states.large:
             after = (await self._inner.glance([key]))[key]
-            # Read between two looks that saw the same: it is of this incarnation and version.
-            if (after.uid, after.head_version) == (head.uid, head.head_version):
-                await self._states.keep(key, KeptState(head.uid, head.head_version, state))
+            # Read between two looks that saw the same: it is of this content and no other.
+            if _mark(after) == _mark(head):
+                await self._states.keep(key, KeptState(*_mark(head), state))
         return state
 
     async def append(self, write: Write) -> Written:
@@ -163,6 +163,10 @@ class CachedRetention:
         return gone
 
 
+def _mark(glance: Glance) -> tuple[str, int, int]:
+    return glance.uid, glance.epoch, glance.head_version
+
+
 def _size(state: Mapping[str, bytes]) -> int:
     return sum(map(len, state.values()))
 
@@ -170,7 +174,7 @@ def _size(state: Mapping[str, bytes]) -> int:
 def _encoded(state: KeptState) -> bytes:
     """A line of JSON that says what follows, and the values as they are."""
     head = orjson.dumps(
-        [_FORMAT, state.uid, state.version, [[name, len(value)] for name, value in state.values.items()]]
+        [_FORMAT, state.uid, state.epoch, state.version, [[name, len(value)] for name, value in state.values.items()]]
     )
     return b"".join((head, b"\n", *state.values.values()))
 
@@ -181,13 +185,14 @@ def _decoded(kept: bytes | None) -> KeptState | None:
     if kept is None or not place:
         return None
     try:
-        found, uid, version, names = orjson.loads(kept[:place])
+        found, *told = orjson.loads(kept[:place])
     except ValueError:
         return None
     if found != _FORMAT:
         return None
+    uid, epoch, version, names = told
     values: dict[str, bytes] = {}
     for name, size in names:
         values[name] = kept[place : place + size]
         place += size
-    return KeptState(uid, version, values)
+    return KeptState(uid, epoch, version, values)

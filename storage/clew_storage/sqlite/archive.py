@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from functools import partial
 
+from clew_storage.local_leases import LocalLeases
 from clew_storage.records import ThreadKey
 from clew_storage.sqlite.sessions import Session
 from clew_storage.sqlite.whole_threads import list_tenants, pages_of, put_thread
@@ -14,8 +15,9 @@ from clew_storage.thread_parts import Part
 class SqliteArchive:
     """`session` raises when the backend is not open."""
 
-    def __init__(self, session: Callable[[], Session]) -> None:
+    def __init__(self, session: Callable[[], Session], leases: LocalLeases) -> None:
         self._session = session
+        self._leases = leases
 
     async def list_tenants(self, *, after: str | None, limit: int) -> Sequence[str]:
         """See the port."""
@@ -41,4 +43,4 @@ class SqliteArchive:
 
     async def import_thread(self, parts: Iterable[Part]) -> None:
         """See the port."""
-        await self._session().writer.write(partial(put_thread, parts=parts))
+        await self._session().writer.write(partial(put_thread, parts=parts, next_epoch=self._leases.next_epoch))

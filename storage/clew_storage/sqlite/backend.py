@@ -36,12 +36,14 @@ class SqliteBackend:
         *,
         url: str,
         read_only: bool = False,
+        may_make: bool = True,
         allow_network_fs: bool = False,
         synchronous: Synchronous = "FULL",
     ) -> None:
         self.url = url
         self._path = path
         self._read_only = read_only
+        self._may_make = may_make and not read_only
         self._allow_network_fs = allow_network_fs
         self._synchronous = synchronous
         self._session: Session | None = None
@@ -51,7 +53,7 @@ class SqliteBackend:
         self._messages = SqliteMessages(self._opened)
         self._approvals = SqliteApprovals(self._opened)
         self._cache = SqliteCache(self._opened)
-        self._archive = SqliteArchive(self._opened)
+        self._archive = SqliteArchive(self._opened, self._leases)
         self._sizes = SqliteSizes(self._opened)
 
     def _opened(self) -> Session:
@@ -106,7 +108,12 @@ class SqliteBackend:
         if self._path is not None:
             # One database has one lock, by whatever links it is named.
             self._path = self._path.resolve()
-            check_file(self._path, read_only=self._read_only, allow_network_fs=self._allow_network_fs)
+            check_file(
+                self._path,
+                read_only=self._read_only,
+                may_make=self._may_make,
+                allow_network_fs=self._allow_network_fs,
+            )
         if self._read_only and self._path is not None:
             self._session = await Session.open_for_reading(self._path)
         else:

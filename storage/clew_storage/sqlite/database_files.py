@@ -19,8 +19,12 @@ _NETWORK = {
 }  # fmt: skip
 
 
-def check_file(path: Path, *, read_only: bool, allow_network_fs: bool) -> None:
-    """Raise `StorageRefused`, with what to do, for a file that cannot be this storage's. It may be missing or empty."""
+def check_file(path: Path, *, read_only: bool, may_make: bool, allow_network_fs: bool) -> None:
+    """Raise `StorageRefused`, with what to do, for a file that cannot be this storage's. It may be missing where it may be made, or empty."""
+    if not may_make and not path.exists():
+        raise StorageRefused(
+            f"{path} does not exist; name the file of a database that is there, or make one: clew migrate --storage sqlite://{path}"
+        )
     if not path.parent.is_dir():
         raise StorageRefused(f"the folder {path.parent} does not exist; make it first")
     if path.is_dir():
@@ -34,8 +38,6 @@ def check_file(path: Path, *, read_only: bool, allow_network_fs: bool) -> None:
         )
     if path.exists():
         _check_contents(path, read_only=read_only)
-    elif read_only:
-        raise StorageRefused(f"{path} does not exist, and mode=ro makes no file")
 
 
 def _check_contents(path: Path, *, read_only: bool) -> None:

@@ -32,7 +32,7 @@ def get_glance(connection: sqlite3.Connection, key: ThreadKey) -> Glance:
         return Glance()
     checkpoint = find_checkpoint(connection, thread.number, thread.record.head_version) if thread.cancel else None
     asked = checkpoint is not None and thread.cancel == (checkpoint.run_version, checkpoint.attempt)
-    return Glance(thread.record.uid, thread.record.head_version, asked)
+    return Glance(thread.record.uid, thread.record.head_version, asked, epoch=thread.record.epoch)
 
 
 def get_checkpoint(connection: sqlite3.Connection, key: ThreadKey, version: int) -> CheckpointRecord | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from clew_storage.errors import ThreadExists, ThreadMissing
@@ -96,15 +96,15 @@ def _pages(parts: Iterable[Part]) -> Generator[Sequence[Part], None, None]:
         yield page
 
 
-def put_thread(connection: sqlite3.Connection, parts: Iterable[Part]) -> None:
-    """Make a thread. The state at its head is folded once, when all of it is there."""
+def put_thread(connection: sqlite3.Connection, parts: Iterable[Part], next_epoch: Callable[[], int]) -> None:
+    """Make a thread, of an epoch of its own. The state at its head is folded once, when all of it is there."""
     rest = iter(parts)
     head = next(rest)
     assert isinstance(head, ThreadPart)
     key = head.record.key
     if find_thread(connection, key) is not None:
         raise ThreadExists(f"there is a thread {key.thread_id} already")
-    number, record = make_thread(connection, head.record)
+    number, record = make_thread(connection, replace(head.record, epoch=next_epoch()))
     messages = trimmed = 0
     for part in rest:
         match part:

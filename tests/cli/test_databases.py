@@ -1,0 +1,47 @@
+"""A command that works on a database makes none where there is none, and says what is wrong with its name."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import CLEW
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("retention", "--older-than", "30d"),
+        ("retention", "--keep-last", "3", "--dry-run"),
+        ("storage", "stats"),
+        ("export", "threads.jsonl"),
+    ],
+)
+def test_a_database_that_is_not_there_is_refused_and_nothing_is_made(tmp_path: Path, command: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        [CLEW, *command, "--storage", "sqlite://none.db", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    told = json.loads(done.stderr)["error"]
+    assert told["code"] == "storage_unavailable"
+    assert "none.db does not exist; name the file of a database that is there" in told["message"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [("retention", "--keep-last", "3"), ("storage", "stats"), ("migrate",)])
+def test_a_url_that_names_no_database_is_not_understood(command: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        [CLEW, *command, "--storage", "shop.db", "--json"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    told = json.loads(done.stderr)["error"]
+    assert told["code"] == "usage"
+    assert "'shop.db' is not a storage URL; write sqlite://shop.db for a file" in told["message"]
