@@ -87,8 +87,11 @@ class Cluster:
             return
         # So that it starts no more of them.
         self._process.send_signal(signal.SIGSTOP)
-        first = self._process.pid
-        others = [os.pidfd_open(int(pid)) for pid in Path(f"/proc/{first}/task/{first}/children").read_text().split()]
+        first, others = self._process.pid, list[int]()
+        with suppress(FileNotFoundError):
+            # Where it has ended by itself, as on a disk that is gone, it has seen the others end.
+            pids = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+            others = [os.pidfd_open(int(pid)) for pid in pids]
         self._process.kill()
         for each in others:
             with suppress(ProcessLookupError):
