@@ -57,8 +57,10 @@ figures: list[Figure] = []
 caught: set[str] = set()
 
 
-def times(short: int, full: int) -> int:
-    """How often, by the form."""
+def times(short: int, full: int, least: int = 1) -> int:
+    """How often, by the form; the quick one is half of the short one, but `least`, where every kind is to be met."""
+    if FORM == "quick":
+        return max(least, short // 2)
     return full if FULL else short
 
 

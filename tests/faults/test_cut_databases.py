@@ -95,7 +95,7 @@ async def cuts(dsn: str, monkeypatch: pytest.MonkeyPatch, count: int, verbs: lis
 async def test_a_write_whose_answer_from_the_database_was_lost_has_one_effect_and_its_caller_is_told_of_it(
     postgres_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, wrong = await cuts(postgres_dsn, monkeypatch, figures.times(13, 500), list(VERBS))
+    made, wrong = await cuts(postgres_dsn, monkeypatch, figures.times(len(VERBS), 500, least=len(VERBS)), list(VERBS))
     variant = "a lost answer is not looked for"
     what = "connections to the database cut after a commit, before its answer"
     figures.record(figures.Figure(13, what, made, other=len(wrong), variants=(variant,)))

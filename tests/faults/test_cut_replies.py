@@ -205,7 +205,7 @@ def url_of(backend: str, folder: Path, request: pytest.FixtureRequest) -> str:
 async def test_a_mutation_whose_reply_was_cut_off_has_one_effect_and_the_same_reply_again(
     tmp_path: Path, request: pytest.FixtureRequest, backend: str
 ) -> None:
-    cuts, wrong = figures.times(26, 500), list[str]()
+    cuts, wrong = figures.times(2 * len(VERBS), 500), list[str]()
     async with Storage(url_of(backend, tmp_path, request), tuning=TUNING) as storage, line(storage) as at:
         for number in range(cuts):
             wrong += await cut_once(at, list(VERBS)[number % len(VERBS)], number)

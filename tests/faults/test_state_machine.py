@@ -338,7 +338,7 @@ def played(machine: type[Threads], examples: int) -> None:
         machine,
         settings=settings(
             max_examples=examples,
-            stateful_step_count=figures.times(30, 50),
+            stateful_step_count=figures.times(30, 50, least=30),
             deadline=None,
             derandomize=not figures.FULL,
             database=None,
