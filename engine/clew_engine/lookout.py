@@ -95,7 +95,7 @@ class Lookout:
 
 async def is_alive(storage: Storage, key: ThreadKey) -> bool:
     """Whether some server has a run of the thread under way."""
-    if key in storage.live:
+    if storage.running(key) is not None:
         return True
     if not storage.backend.shared:
         return False
@@ -105,7 +105,7 @@ async def is_alive(storage: Storage, key: ThreadKey) -> bool:
 
 async def remote_run(storage: Storage, key: ThreadKey) -> RemoteRun | None:
     """The attempt that another server has under way, or None."""
-    if key in storage.live or not await is_alive(storage, key):
+    if storage.running(key) is not None or not await is_alive(storage, key):
         return None
     head = await storage.backend.threads.get_head(key)
     if head is None or head.checkpoint is None or head.checkpoint.status is not Status.IN_PROGRESS:

@@ -331,6 +331,11 @@ class Storage:
             raise not_told_again(key.thread_id, uid, version)
         return view_checkpoint(key.thread_id, uid, record)
 
+    def running(self, key: ThreadKey) -> Run | None:
+        """The run of the thread that this server has under way. One that lost its lease, and was not told so yet, is none: others have the thread."""
+        run = self.live.get(key)
+        return run if run is not None and run.thread.is_held else None
+
     async def release(self, run: Run) -> None:
         """A run is over: its lease goes to the next. Harmless when called twice."""
         if run.ended.done():

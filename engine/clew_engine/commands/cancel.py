@@ -63,7 +63,7 @@ async def _cancel(
     mutation: Mutation,
     options: RunOptions,
 ) -> Checkpoint:
-    live = storage.live.get(key)
+    live = storage.running(key)
     if live is not None and head.thread.head_status is Status.IN_PROGRESS:
         ended = await _stop(storage, live, requests)
         if ended is not None:
