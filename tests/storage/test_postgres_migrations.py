@@ -13,7 +13,7 @@ import pytest
 from clew_storage import StorageRefused, StorageUnavailable, ThreadFilter, open_storage
 from clew_storage.conformance.examples import a_grant, a_line
 from clew_storage.numbered_migrations import Migration
-from clew_storage.postgres import migrations
+from clew_storage.postgres import PostgresBackend, migrations
 from clew_storage.postgres.migrations import known_migrations, migrate, stored_format
 from clew_storage.postgres.rows import Connection
 from clew_storage.postgres.schemas import Schema
@@ -199,7 +199,7 @@ async def test_a_role_with_the_least_rights_serves_what_another_has_made(
     ):
         await connection.execute(schema.sql(statement).replace("SCHEMA clew", f"SCHEMA {schema.name}"))
     await migrate(connection, schema)
-    backend = open_storage(in_schema(postgres_dsn.replace("//clew@", f"//{role}@"), schema.name))
+    backend = PostgresBackend.of_url(in_schema(postgres_dsn.replace("//clew@", f"//{role}@"), schema.name))
     await backend.open()
     await backend.leases.release(await a_line(backend, 3))
     await backend.check()
