@@ -33,5 +33,5 @@ def refuse_unknown(version: int, known: Sequence[Migration]) -> None:
     newest = known[-1].version
     if version > newest:
         raise StorageRefused(
-            f"it has format {version} and this program knows formats up to {newest}; use the newer version of Clew"
+            f"the database has format {version} and this program knows formats up to {newest}; use the newer version of Clew"
         )

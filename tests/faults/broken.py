@@ -64,7 +64,7 @@ async def break_schema(schema: PostgresSchema, *variants: str) -> None:
     """Take what these variants lack out of the functions of a schema."""
     for variant in variants:
         for function, guard, instead in GUARDS[variant]:
-            await schema.take_out(function, guard.format(schema=schema.name), instead)
+            await schema.take_out(function, guard.format(schema=f'"{schema.name}"'), instead)
 
 
 def install() -> None:

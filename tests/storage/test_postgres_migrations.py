@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import asyncpg
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from clew_storage import StorageRefused, StorageUnavailable, ThreadFilter, open_storage
 from clew_storage.conformance.examples import a_grant, a_line
 from clew_storage.numbered_migrations import Migration
-from clew_storage.postgres import migrations
+from clew_storage.postgres import PostgresBackend, migrations
 from clew_storage.postgres.migrations import known_migrations, migrate, stored_format
 from clew_storage.postgres.rows import Connection
 from clew_storage.postgres.schemas import Schema
@@ -93,10 +95,57 @@ async def test_whoever_waits_too_long_for_another_migration_is_told(
     other = await asyncpg.connect(postgres_dsn)
     async with other.transaction():
         await other.execute("SELECT pg_advisory_xact_lock($1)", migrations._lock_number(schema))
-        with pytest.raises(asyncpg.LockNotAvailableError):
+        with pytest.raises(StorageUnavailable, match="another session migrates the schema"):
             await migrate(connection, schema, lock_s=0.05)
     await other.close()
     await migrate(connection, schema)
+
+
+@pytest.mark.parametrize("word", ["user", "order", "trim"])
+async def test_a_word_of_sql_is_a_name_for_a_schema_like_any_other(
+    connection: Connection, postgres_dsn: str, word: str
+) -> None:
+    backend = open_storage(in_schema(postgres_dsn, word))
+    try:
+        await backend.open()
+        await backend.leases.release(await a_line(backend, 3))
+        await backend.threads.forget_requests(before_ms=2**40)
+        assert (await backend.sizes.stats(largest=1)).threads == 1
+        await backend.close()
+    finally:
+        await connection.execute(f'DROP SCHEMA IF EXISTS "{word}" CASCADE')
+
+
+async def test_a_role_that_may_make_no_schema_is_told_which_right_it_lacks(
+    connection: Connection, schema: Schema, postgres_dsn: str
+) -> None:
+    role = a_name("guest_")
+    await connection.execute(f"CREATE ROLE {role} LOGIN")
+    with pytest.raises(StorageRefused, match="grant the role CREATE on the database, or have the schema made for it"):
+        await open_storage(in_schema(postgres_dsn.replace("//clew@", f"//{role}@"), schema.name)).open()
+
+
+async def test_the_role_that_migrates_needs_no_more_than_the_docs_say(
+    connection: Connection, schema: Schema, postgres_dsn: str
+) -> None:
+    role = a_name("owner_")
+    text = (Path(__file__).parents[2] / "docs/postgres.md").read_text()
+    (statements,) = re.findall(r"```sql\n(CREATE ROLE clew_owner.*?)```", text, re.DOTALL)
+    await connection.execute(statements.replace("clew_owner", role).replace("SCHEMA clew", f"SCHEMA {schema.name}"))
+    backend = open_storage(in_schema(postgres_dsn.replace("//clew@", f"//{role}@"), schema.name))
+    await backend.open()
+    await backend.leases.release(await a_line(backend, 3))
+    await backend.close()
+
+
+async def test_a_role_that_is_not_there_has_to_be_made(postgres_dsn: str) -> None:
+    with pytest.raises(StorageRefused, match="create the role"):
+        await open_storage(in_schema(postgres_dsn.replace("//clew@", f"//{a_name('nobody_')}@"))).open()
+
+
+async def test_a_server_without_tls_is_told_from_one_that_is_away(postgres_dsn: str) -> None:
+    with pytest.raises(StorageRefused, match="has no TLS"):
+        await open_storage(in_schema(postgres_dsn, sslmode="require")).open()
 
 
 async def test_a_newer_format_is_refused_and_left_as_it_is(
@@ -150,9 +199,12 @@ async def test_a_role_with_the_least_rights_serves_what_another_has_made(
     ):
         await connection.execute(schema.sql(statement).replace("SCHEMA clew", f"SCHEMA {schema.name}"))
     await migrate(connection, schema)
-    backend = open_storage(in_schema(postgres_dsn.replace("//clew@", f"//{role}@"), schema.name))
+    backend = PostgresBackend.of_url(in_schema(postgres_dsn.replace("//clew@", f"//{role}@"), schema.name))
     await backend.open()
     await backend.leases.release(await a_line(backend, 3))
+    await backend.check()
+    # As after a full disk, when a check has to write.
+    backend._opened().writer.full = True
     await backend.check()
     await backend.close()
 

@@ -109,7 +109,7 @@ async def test_a_newer_format_is_refused_and_left_as_it_is(tmp_path: Path, mode:
     connection.close()
     before = path.read_bytes()
     said = await refusal(f"sqlite://{path}?mode={mode}")
-    assert "it has format 9999" in said
+    assert "the database has format 9999" in said
     assert "use the newer version of Clew" in said
     assert path.read_bytes() == before
 

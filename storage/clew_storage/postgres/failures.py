@@ -19,7 +19,12 @@ _DISCONNECTED = {"57P01", "57P02", "57P03", "57P05", "25P03"}
 _IN_THE_WAY = {"40001", "40P01"}
 _LOCKED = "55P03"
 _MISSING = {"3F000", "42P01", "42883"}
-_NOT_ALLOWED = {"42501", "28000", "28P01"}
+_NO_CREATE = "for database"
+# asyncpg's words for a server that answers no to TLS.
+_NO_TLS = "rejected SSL upgrade"
+_UNKNOWN_ROLE = "28000"
+_WRONG_PASSWORD = "28P01"  # noqa: S105 - a code
+_NOT_ALLOWED = {"42501", _UNKNOWN_ROLE, _WRONG_PASSWORD}
 _NO_DATABASE = "3D000"
 _READ_ONLY = "25006"
 _TOO_MANY = "53300"
@@ -56,6 +61,10 @@ def translate(error: BaseException) -> StorageError:
         return StorageUnavailable(
             "none of the hosts in the URL takes writes (they are standbys); promote one, or name the primary"
         )
+    if isinstance(error, OSError) and _NO_TLS in str(error):
+        return StorageRefused(
+            "the database has no TLS, which sslmode in the URL asks for; turn it on at the server, or change sslmode"
+        )
     if isinstance(error, OSError):
         told = error.strerror or "the connection was refused or broken"
         return StorageUnavailable(f"the database cannot be reached ({told}); start it or check the URL, then try again")
@@ -81,7 +90,7 @@ def _of_the_database(error: asyncpg.PostgresError) -> StorageError:  # noqa: PLR
     if code == _LOCKED:
         return StorageUnavailable("another session of the database holds a lock on this thread; try again")
     if code in _NOT_ALLOWED:
-        return StorageRefused(f"the database refuses this role: {error}; grant it the rights of the runtime role")
+        return _of_the_role(code, error)
     if code == _NO_SETTING or str(error).startswith(_NO_SETTING_SAID):
         return StorageRefused(
             f"a setting in the URL is neither one of the storage nor of the database: {error}; correct it or leave it out"
@@ -100,7 +109,23 @@ def _of_the_database(error: asyncpg.PostgresError) -> StorageError:  # noqa: PLR
         return StorageUnavailable("the database has no connection left; raise max_connections or lower pool_size")
     if code in _DISCONNECTED or code[:2] in _DISCONNECTED_CLASSES:
         return StorageUnavailable(f"the database ended the connection: {error}; try again in a moment")
-    return StorageUnavailable(f"the database does not answer: {error}")
+    return StorageUnavailable(f"the database failed at this call: {error}")
+
+
+def _of_the_role(code: str, error: asyncpg.PostgresError) -> StorageRefused:
+    if code == _UNKNOWN_ROLE:
+        return StorageRefused(
+            f"the database does not let this role in: {error}; create the role if there is none, or let it in (pg_hba.conf)"
+        )
+    if code == _WRONG_PASSWORD:
+        return StorageRefused(f"the database does not let this role in: {error}; correct the password in the URL")
+    # A role that may not even connect is told with the same words, and a detail.
+    if _NO_CREATE in str(error) and not error.detail:
+        return StorageRefused(
+            f"the schema cannot be made: {error}; grant the role CREATE on the database, or have the schema made for it "
+            "(docs/postgres.md)"
+        )
+    return StorageRefused(f"the database refuses this role: {error}; grant it the rights of the runtime role")
 
 
 def _code(error: asyncpg.PostgresError) -> str:

@@ -14,7 +14,7 @@ _QUALIFIER = re.compile(r"\bclew\.(?=[a-z])")
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A schema's name, which needs no quotes: small letters, digits and underscores. No query relies on a search path."""
+    """A schema's name: small letters, digits and underscores. No query relies on a search path."""
 
     name: str = "clew"
 
@@ -31,4 +31,5 @@ class Schema:
 
 @lru_cache(maxsize=1024)
 def _qualified(name: str, text: str) -> str:
-    return _QUALIFIER.sub(f"{name}.", text).replace("CREATE SCHEMA clew", f"CREATE SCHEMA {name}")
+    # In quotes, since a word of SQL's (`user`, `order`, `trim`) is a name like any other.
+    return _QUALIFIER.sub(f'"{name}".', text).replace("CREATE SCHEMA clew", f'CREATE SCHEMA "{name}"')

@@ -112,11 +112,11 @@ class Session:
 
     async def check(self) -> None:
         """Raise what a read or a write would raise now."""
-        # After a full disk only a real write tells whether there is space again.
-        probe = "UPDATE clew.formats SET name = name" if self.writer.full else "SELECT 1"
+        # After a full disk only a real write tells whether there is space again: one that any role may make.
+        probe = "SELECT pg_logical_emit_message(true, 'clew', 'room')" if self.writer.full else "SELECT 1"
         if await self.read(lambda connection: connection.fetchval("SELECT pg_is_in_recovery()")):
             raise StorageUnavailable("the database is a standby and takes no writes; connect to the primary")
-        await self.writer.check(self.schema.sql(probe))
+        await self.writer.check(probe)
 
     async def close(self) -> None:
         """Finish what was begun, then let go of the database."""

@@ -6,7 +6,7 @@ import hashlib
 
 import asyncpg
 
-from clew_storage.errors import StorageRefused
+from clew_storage.errors import StorageRefused, StorageUnavailable
 from clew_storage.numbered_migrations import Migration, migrations_of, refuse_unknown
 from clew_storage.postgres.schemas import Schema
 
@@ -65,7 +65,12 @@ async def _take(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, 
     async with connection.transaction():
         # The lock ends with the transaction, so it also works where a pooler hands the connection on after each.
         await connection.execute(f"SET LOCAL lock_timeout = {int(lock_s * 1000)}")
-        await connection.execute("SELECT pg_advisory_xact_lock($1)", _lock_number(schema))
+        try:
+            await connection.execute("SELECT pg_advisory_xact_lock($1)", _lock_number(schema))
+        except asyncpg.LockNotAvailableError as error:
+            raise StorageUnavailable(
+                f"another session migrates the schema {schema.name} and is not done; wait for it, then try again"
+            ) from error
         current = await stored_format(connection, schema)
         refuse_newer(current)
         if current >= step.version:
