@@ -24,6 +24,9 @@ _PAGE = 200
 # What one transaction deletes: so many threads, of so many versions together.
 _BATCH, _BATCH_VERSIONS = 20, 2000
 _LONGEST_PAUSE_S = 1.0
+# A hundred years, and as many checkpoints as every storage can count.
+MAX_AGE_S = 3_155_760_000
+MAX_KEPT = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +49,16 @@ class Retention:
             if status not in _STATUSES:
                 raise ArgumentInvalidError("retention.delete_after", f"{status!r} is none of {', '.join(_STATUSES)}")
             if not _is_time(seconds):
-                raise ArgumentInvalidError("retention.delete_after", f"a number of seconds is due for {status!r}")
-        if self.keep_last is not None and self.keep_last < 1:
-            raise ArgumentInvalidError("retention.keep_last", "at least 1: the head always stays")
+                raise ArgumentInvalidError(
+                    "retention.delete_after", f"0 to {MAX_AGE_S:,} seconds are due for {status!r}"
+                )
+        if self.keep_last is not None and not 1 <= self.keep_last <= MAX_KEPT:
+            raise ArgumentInvalidError("retention.keep_last", f"1 (the head always stays) to {MAX_KEPT:,}")
         for name in ("apps", "users"):
             if isinstance(getattr(self, name), str):
                 raise ArgumentInvalidError(f"retention.{name}", "a list of names is due here")
+            if "" in getattr(self, name):
+                raise ArgumentInvalidError(f"retention.{name}", "an empty name is nobody's; leave it out for all")
 
     def deletes(self, thread: ThreadRecord, now_ms: int) -> bool:
         """Whether an idle thread has been so for long enough to be deleted."""
@@ -60,7 +67,7 @@ class Retention:
 
 
 def _is_time(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MAX_AGE_S
 
 
 @dataclass(frozen=True, slots=True)

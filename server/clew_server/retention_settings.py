@@ -6,10 +6,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from clew_engine.retention import Retention
+from clew_engine.retention import MAX_AGE_S, MAX_KEPT, Retention
 
 DAY_S = 86_400.0
-Days = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Days = Annotated[float, Field(gt=0, le=MAX_AGE_S / DAY_S, allow_inf_nan=False)]
+Kept = Annotated[int, Field(ge=1, le=MAX_KEPT)]
+Name = Annotated[str, Field(min_length=1)]
 
 
 class RetentionSettings(BaseModel):
@@ -20,9 +22,9 @@ class RetentionSettings(BaseModel):
     completed_days: Days | None = None
     failed_days: Days | None = None
     interrupted_days: Days | None = None
-    keep_last: Annotated[int, Field(ge=1)] | None = None
-    apps: tuple[str, ...] = ()
-    users: tuple[str, ...] = ()
+    keep_last: Kept | None = None
+    apps: tuple[Name, ...] = ()
+    users: tuple[Name, ...] = ()
 
     def policy(self, days: float | None, keep_last: int | None) -> Retention | None:
         """The policy, where `days` and `keep_last` stand for what the table does not say of completed and failed threads; None for nothing."""

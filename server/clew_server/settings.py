@@ -20,7 +20,7 @@ from pydantic_settings import (
 )
 
 from clew_engine.retention import Retention
-from clew_server.retention_settings import RetentionSettings
+from clew_server.retention_settings import Days, Kept, RetentionSettings
 from clew_server.sealing import KEY_BYTES
 
 CONFIG_FILE = "clew.toml"
@@ -84,11 +84,11 @@ class Settings(BaseSettings):
     """The most that a thread's state may have."""
     heartbeat: Annotated[float, Field(gt=0, le=15)] = 15.0
     """How often a stream on which nothing happens says that it is there."""
-    grace: Annotated[float, Field(ge=0)] = 30.0
+    grace: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 30.0
     """How long runs may go on after the server was asked to stop."""
-    stall: Annotated[float, Field(gt=0)] = 60.0
+    stall: Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)] = 60.0
     """How long a stream's reader may read nothing while there is something to read."""
-    ping_interval: Annotated[float, Field(gt=0)] = 5.0
+    ping_interval: Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)] = 5.0
     """Callers that ask more often than this whether the server is there are sent away."""
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     """How many processes serve the address, on a database that they share (Postgres). Linux hands connections to them in turn."""
@@ -99,9 +99,9 @@ class Settings(BaseSettings):
     snapshot_key: Annotated[tuple[bytes, ...], NoDecode, BeforeValidator(read_keys), Field(repr=False)] = ()
     """Keys that snapshots of runs without a thread are sealed with, each 32 bytes in base64: the first seals, all open. Without one
     snapshots do not outlive the server."""
-    retention_days: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    retention_days: Days | None = None
     """Completed and failed threads are deleted when nothing was written to them for so many days. None: they stay."""
-    retention_keep_last: Annotated[int, Field(ge=1)] | None = None
+    retention_keep_last: Kept | None = None
     """So many checkpoints of a thread are kept, and all its messages. None: all of them."""
     retention: RetentionSettings | None = None
     """Where that is not enough, a table: `completed_days`, `failed_days`, `interrupted_days`, `keep_last`, and the `apps` and `users` that it is for."""

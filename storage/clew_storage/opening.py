@@ -42,12 +42,12 @@ def open_storage(url: str | None = None) -> Backend:
 
 
 def for_reading(url: str | None = None) -> str:
-    """The URL with which a storage is only read, beside the process that owns it; what knows no owner stays as it is."""
+    """The URL with which a storage is only read: a file beside the process that owns it, a schema of Postgres as it is there."""
     return _with_mode(url, "ro")
 
 
 def for_existing(url: str | None = None) -> str:
-    """The URL with which no file is made where there is none; what is no file stays as it is."""
+    """The URL with which neither a file nor a schema is made where there is none, nor a schema migrated."""
     return _with_mode(url, "rw")
 
 
@@ -56,9 +56,13 @@ def _with_mode(url: str | None, mode: str) -> str:
         url = f"sqlite://{default_path()}"
     scheme, _, rest = url.partition("://")
     name, _, query = rest.partition("?")
-    if scheme != "sqlite" or name == ":memory:" or "mode" in dict(parse_qsl(query)):
+    if scheme in {"postgresql", "postgres"}:
+        option, value = "migrate", "0"
+    else:
+        option, value = "mode", mode
+    if scheme not in {"sqlite", "postgresql", "postgres"} or name == ":memory:" or option in dict(parse_qsl(query)):
         return url
-    return f"{url}{'&' if query else '?'}mode={mode}"
+    return f"{url}{'&' if query else '?'}{option}={value}"
 
 
 def open_redis(given: object) -> Beside:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 from pathlib import Path
 
+import asyncpg
 import pytest
 
+from clew_engine import Storage
 from tests.cli.conftest import CLEW
+from tests.support.postgres import a_name, in_schema
+
+
+def names(folder: Path) -> list[str]:
+    """What is in a folder."""
+    return [each.name for each in folder.iterdir()]
 
 
 @pytest.mark.parametrize(
@@ -45,3 +54,36 @@ def test_a_url_that_names_no_database_is_not_understood(command: tuple[str, ...]
     told = json.loads(done.stderr)["error"]
     assert told["code"] == "usage"
     assert "'shop.db' is not a storage URL; write sqlite://shop.db for a file" in told["message"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("retention", "--older-than", "30d"),
+        ("retention", "--keep-last", "3", "--dry-run"),
+        ("storage", "stats"),
+        ("export", "threads.jsonl"),
+        ("import", "archive.jsonl", "--dry-run"),
+    ],
+)
+async def test_a_schema_that_is_not_there_is_refused_and_none_is_made(
+    postgres_dsn: str, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    async with Storage("memory://") as storage:
+        await storage.export(tmp_path / "archive.jsonl")
+    schema = a_name()
+    done = await asyncio.to_thread(
+        subprocess.run,
+        [CLEW, *command, "--storage", in_schema(postgres_dsn, schema), "--json"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f'there is no schema "{schema}" in the database' in json.loads(done.stderr)["error"]["message"]
+    connection = await asyncpg.connect(postgres_dsn)
+    assert not await connection.fetchval("SELECT count(*) FROM pg_namespace WHERE nspname = $1", schema)
+    await connection.close()
+    assert names(tmp_path) == ["archive.jsonl"]

@@ -245,6 +245,29 @@ def test_an_export_does_not_go_on_with_another_selection(threads: Threads, tmp_p
         resume(path, {"app": "other"})
 
 
+@pytest.mark.parametrize("name", ["it", "it.gz"])
+def test_an_export_that_goes_on_touches_no_other_file(threads: Threads, tmp_path: Path, name: str) -> None:
+    others = {f"{prefix}{name}": b"a user's own" for prefix in ("resumed.", ".", "part.")}
+    for other, content in others.items():
+        (tmp_path / other).write_bytes(content)
+    archive = written(threads)
+    (tmp_path / name).write_bytes(b"")
+    assert resumed(tmp_path / name, threads) == archive
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir() if each.name != name} == others
+
+
+def test_an_export_does_not_go_on_with_a_file_that_another_one_writes(threads: Threads, tmp_path: Path) -> None:
+    path = tmp_path / "it"
+    with closing(OutputFile(path)), pytest.raises(StorageRefused, match="is being written by another export"):
+        resume(path, {"app": "support"})
+    path.write_bytes(written(threads)[:-10])
+    first = resume(path, {"app": "support"})
+    assert first.file is not None
+    with closing(first.file), pytest.raises(StorageRefused, match="is being written by another export"):
+        resume(path, {"app": "support"})
+    assert [each.name for each in tmp_path.iterdir()] == ["it"]
+
+
 async def test_a_large_thread_takes_little_memory(tmp_path: Path) -> None:
     source, target = (open_storage(f"sqlite://{tmp_path}/{name}.db") for name in ("source", "target"))
     await source.open()

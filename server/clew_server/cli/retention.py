@@ -30,6 +30,12 @@ For example:
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 _AGE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([smhdw])")
 _DELETABLE = ("completed", "failed")
+_FLAGS = {
+    "retention.delete_after": "--older-than",
+    "retention.keep_last": "--keep-last",
+    "retention.apps": "--app",
+    "retention.users": "--user",
+}
 
 
 def retention(
@@ -73,18 +79,25 @@ def _policy(
     older_than: str, status: str, apps: list[str], users: list[str], keep_last: int | None, *, interrupted: bool
 ) -> Retention:
     from clew_engine import Retention  # noqa: PLC0415
+    from clew_engine.errors import ArgumentInvalidError  # noqa: PLC0415
 
     wanted = [word.strip() for word in status.split(",") if word.strip()]
+    if not wanted:
+        raise typer.BadParameter(f"name one of {', '.join(_DELETABLE)}, or both", param_hint="--status")
     if unknown := [word for word in wanted if word not in _DELETABLE]:
         raise typer.BadParameter(
-            f"{unknown[0]!r} is none of {', '.join(_DELETABLE)}; threads that are suspended or at work are never "
+            f"{unknown[0]!r} is none of {', '.join(_DELETABLE)} (those whose run was cancelled count as failed); threads that are suspended or at work are never "
             "deleted, and those whose run was cut off with --interrupted alone",
             param_hint="--status",
         )
     if interrupted:
         wanted.append("interrupted")
     after = dict.fromkeys(wanted, _seconds(older_than)) if older_than else {}
-    return Retention(delete_after=after, keep_last=keep_last, apps=apps, users=users)
+    try:
+        return Retention(delete_after=after, keep_last=keep_last, apps=apps, users=users)
+    except ArgumentInvalidError as error:
+        field = error.metadata["field"]
+        raise typer.BadParameter(error.message.removeprefix(f"{field}: "), param_hint=_FLAGS[field]) from None
 
 
 def _seconds(age: str) -> float:

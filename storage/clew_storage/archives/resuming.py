@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import os
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from clew_storage.archives.files import OutputFile, open_archive
+from clew_storage.archives.files import OutputFile, lock_alone, open_archive
 from clew_storage.archives.readers import ArchiveCut, ArchiveReader
 from clew_storage.archives.writers import ArchiveWriter, Selection
 from clew_storage.errors import StorageRefused
@@ -25,26 +27,42 @@ class Resumed:
 def resume(path: Path, selection: Selection) -> Resumed:
     """Keep the whole threads of a file that an export left unfinished, and go on behind them.
 
-    All hashes are checked on the way. The file keeps its place until its new form is on the disk. Raises `DataCorrupt` where
-    a hash is wrong, `StorageRefused` for a selection other than the file's, and `OSError`.
+    All hashes are checked on the way. The file keeps its place until its new form, a file beside it, is on the disk. Raises
+    `DataCorrupt` where a hash is wrong, `StorageRefused` for a selection other than the file's and for a file that another
+    export writes, and `OSError`.
     """
-    made = path.with_name(f"resumed.{path.name}")
-    made.unlink(missing_ok=True)
-    file = OutputFile(made)
-    try:
-        writer = ArchiveWriter(file, selection)
-        last, whole = _copy_threads(path, writer, selection)
-        if not whole:
-            writer.flush()
-            file.rename(path)
-            return Resumed(file, writer, last)
-    except BaseException:
+    with _held(path):
+        file = OutputFile.beside(path)
+        beside = file.path
+        try:
+            writer = ArchiveWriter(file, selection)
+            last, whole = _copy_threads(path, writer, selection)
+            if not whole:
+                writer.flush()
+                file.rename(path)
+                return Resumed(file, writer, last)
+        except BaseException:
+            file.close()
+            beside.unlink(missing_ok=True)
+            raise
         file.close()
-        made.unlink(missing_ok=True)
-        raise
-    file.close()
-    made.unlink()
-    return Resumed(None, writer, last)
+        beside.unlink()
+        return Resumed(None, writer, last)
+
+
+@contextmanager
+def _held(path: Path) -> Generator[None, None, None]:
+    """Nobody else writes the file meanwhile. What takes its place is locked already when it does."""
+    with path.open("rb") as held:
+        try:
+            lock_alone(held.fileno())
+            if not os.path.samestat(os.fstat(held.fileno()), path.stat()):
+                raise BlockingIOError
+        except BlockingIOError:
+            raise StorageRefused(
+                f"{path} is being written by another export; wait until that has ended, and ask again"
+            ) from None
+        yield
 
 
 def _copy_threads(path: Path, writer: ArchiveWriter, selection: Selection) -> tuple[ThreadPart | None, bool]:

@@ -158,7 +158,12 @@ async def _bring_up_to_date(connection: Connection, schema: Schema, *, may_migra
         return
     version = await stored_format(connection, schema)
     refuse_newer(version)
+    if not version:
+        raise StorageRefused(
+            f'there is no schema "{schema.name}" in the database, or nothing in it; name another with ?schema=NAME, or, '
+            "where it is to be made, migrate it first: clew migrate"
+        )
     if version < known_migrations()[-1].version:
         raise StorageRefused(
-            f"the schema {schema.name} has format {version} and needs {known_migrations()[-1].version}; migrate it first"
+            f"the schema {schema.name} has format {version} and needs {known_migrations()[-1].version}; migrate it first: clew migrate"
         )

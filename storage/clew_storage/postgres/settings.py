@@ -10,6 +10,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from clew_storage.errors import StorageRefused
 
 _NUMBERS = ("pool_size", "pool_timeout_s", "connect_timeout_s", "command_timeout_s", "lease_s", "poll_s", "patience_s")
+# A day, or more connections than a database has.
+_MOST = 86_400
 _SWITCHES = ("pgbouncer", "migrate")
 _TEXTS = ("schema", "listen_dsn")
 
@@ -46,8 +48,9 @@ class PostgresSettings:
                 f"pool_size is {self.pool_size}; it takes 3 at least: to write, to keep leases, to read"
             )
         for name in _NUMBERS:
-            if getattr(self, name) <= 0:
-                raise StorageRefused(f"{name} must be greater than 0")
+            # Said so that nan, which is neither less nor more, is refused too.
+            if not 0 < getattr(self, name) <= _MOST:
+                raise StorageRefused(f"{name} must be greater than 0, and {_MOST:,} at most")
 
 
 def settings_of_url(url: str) -> PostgresSettings:
