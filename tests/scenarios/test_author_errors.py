@@ -7,7 +7,6 @@ from typing import Annotated, Any, TypedDict
 import pytest
 
 from clew_engine import Workflow
-
 from tests.scenarios.world import World, refused
 
 
