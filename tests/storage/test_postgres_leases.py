@@ -159,6 +159,25 @@ async def test_a_wait_is_longer_than_a_term_and_keeps_its_place(make_server: Mak
     assert (await within(second)).purpose == "second"
 
 
+async def test_a_thread_that_a_stranger_has_locked_keeps_nobody_from_the_other_threads_of_a_dead_server(
+    make_server: MakeServer, postgres_dsn: str
+) -> None:
+    gone, other = await make_server(), await make_server()
+    locked, free = ThreadKey("acme", "locked"), ThreadKey("acme", "free")
+    for key in (locked, free):
+        await gone.leases.acquire(key, purpose="run", wait_s=0)
+    waiting = {key: asyncio.create_task(other.leases.acquire(key, purpose="run", wait_s=60)) for key in (locked, free)}
+    stranger = await asyncpg.connect(postgres_dsn)
+    schema = other._opened().schema
+    async with stranger.transaction():
+        await stranger.execute(schema.sql("SELECT FROM clew.leases WHERE thread_id = 'locked' FOR UPDATE"))
+        await stun(gone)
+        await other.leases.release(await within(waiting[free]))
+        assert not waiting[locked].done()
+    await other.leases.release(await within(waiting[locked]))
+    await stranger.close()
+
+
 async def test_a_waiter_whose_grant_went_before_he_was_told_of_it_waits_on(make_server: MakeServer) -> None:
     here, there = await make_server(), await make_server()
     await a_line(here, 1)

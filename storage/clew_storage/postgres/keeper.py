@@ -14,6 +14,7 @@ from clew_storage.postgres.lease_rows import LeaseRows
 from clew_storage.postgres.leases import PostgresLeases
 from clew_storage.postgres.rows import Connection
 from clew_storage.postgres.waiting import Ticket
+from clew_storage.records import ThreadKey
 
 T = TypeVar("T")
 # Of a term: when it is renewed, and how soon again when that failed.
@@ -55,12 +56,15 @@ class LeaseKeeper:
         """Renew once, leases and tickets."""
         await self._leases.release_late()
         grants, tickets = self._leases.held(), self._leases.tickets()
-        if grants:
-            sent = time.monotonic()
-            epochs = await self._run(lambda connection: self._rows.renew(connection, grants))
-            self._leases.renewed(grants, epochs, sent + self._rows.term_s)
-        if tickets:
-            await self._run(lambda connection: self._rows.wait_on(connection, tickets))
+        try:
+            if grants:
+                sent = time.monotonic()
+                epochs = await self._run(lambda connection: self._rows.renew(connection, grants))
+                self._leases.renewed(grants, epochs, sent + self._rows.term_s)
+        finally:
+            # Who waits keeps his place, also where a lease could not be renewed.
+            if tickets:
+                await self._run(lambda connection: self._rows.wait_on(connection, tickets))
 
     async def _ask_for_all(self) -> None:
         while True:
@@ -85,10 +89,14 @@ class LeaseKeeper:
     async def _ask_about(self, tickets: list[Ticket]) -> None:
         asked_at = time.monotonic()
         places = await self._run(lambda connection: self._rows.places(connection, tickets))
-        for key in {place.ticket.key for place in places if place.abandoned and place.grant is None}:
-            await self._run(lambda connection, key=key: self._rows.take_over(connection, key))  # type: ignore[misc]
         for place in places:
             self._leases.found(place, asked_at)
+        for key in {place.ticket.key for place in places if place.abandoned and place.grant is None}:
+            # A thread that a session of somebody else has locked holds nobody up who waits for another.
+            await self._try(lambda key=key: self._take_over(key))  # type: ignore[misc]
+
+    async def _take_over(self, key: ThreadKey) -> None:
+        await self._run(lambda connection: self._rows.take_over(connection, key))
 
     async def _run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         async with self._one_at_a_time:
