@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from clew_engine.errors import (
     ResumeInvalidError,
     RunCancelledError,
     StreamCutError,
+    ThreadBusyError,
     ThreadSuspendedError,
     expect_version,
 )
@@ -116,12 +117,13 @@ class Attempt:
             found, free = None, grant is not None
             if grant is None:
                 found, head = await self._arrive_late()
-                grant = None if found else await wait.try_now()
-                if not found and not grant:
+                if found is None:
+                    found, grant = await self._unless_recorded(wait.try_now())
+                if found is None and grant is None:
                     queued = self._queued(head)
                     storage.hub.publish(key, [queued])
                     yield [queued]
-                    grant = await wait.acquire()
+                    found, grant = await self._unless_recorded(wait.acquire())
             if grant is not None:
                 try:
                     arrival.begin()
@@ -133,6 +135,16 @@ class Attempt:
             async with aclosing(self._live() if found is None else self._replay(found)) as batches:
                 async for batch in batches:
                     yield batch
+
+    async def _unless_recorded(self, turn: Awaitable[Grant | None]) -> tuple[tuple[str, int] | None, Grant | None]:
+        """The lease; or, where the thread stays busy, what the same request has written on another server since, which may be why."""
+        try:
+            return None, await turn
+        except ThreadBusyError:
+            found = await self._requests.find()
+            if found is None:
+                raise
+            return found, None
 
     async def _admitted(self, wait: BusyWait, grant: Grant, *, arriving: bool) -> tuple[str, int] | None:
         """See `_admit`."""

@@ -13,7 +13,7 @@ from clew_engine.incarnations import Deleted
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
 from clew_engine.program import Program
-from clew_engine.requests import RequestLog
+from clew_engine.requests import RequestLog, unless_recorded
 from clew_storage import LeaseLost, Source, Status, ThreadInfo, ThreadKey
 
 if TYPE_CHECKING:
@@ -41,6 +41,14 @@ async def write_from_outside(
 ) -> tuple[Checkpoint, bytes]:
     """The checkpoint that was written, and its reply; of a request that was recorded before, those of that time."""
     requests = RequestLog(storage, key, verb, mutation)
+    return await unless_recorded(
+        requests, lambda: _write_from_outside(storage, key, requests, prepare, mutation, options)
+    )
+
+
+async def _write_from_outside(
+    storage: Storage, key: ThreadKey, requests: RequestLog, prepare: Prepare, mutation: Mutation, options: RunOptions
+) -> tuple[Checkpoint, bytes]:
     found = await _again(storage, key, requests)
     if found is not None:
         return found

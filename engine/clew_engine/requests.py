@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from clew_engine.errors import ArgumentInvalidError, RequestIdReusedError
+from clew_engine.errors import ArgumentInvalidError, ClewError, RequestIdReusedError
 from clew_engine.ids import MAX_ID_LENGTH, request_hash
 from clew_engine.options import Mutation
 from clew_storage import RequestRecord, RequestRecorded, ThreadKey
@@ -28,6 +28,16 @@ async def again_if_recorded(mutation: Callable[[], Awaitable[T]]) -> T:
     try:
         return await mutation()
     except RequestRecorded:
+        return await mutation()
+
+
+async def unless_recorded(requests: RequestLog, mutation: Callable[[], Awaitable[T]]) -> T:
+    """What a mutation gives. One that is refused may have been committed by the same request on another server: then it finds that outcome."""
+    try:
+        return await mutation()
+    except ClewError:
+        if await requests.find() is None:
+            raise
         return await mutation()
 
 

@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from clew_storage import ApprovalRecord, Write, Written
+from clew_storage import ApprovalRecord, ThreadKey, Write, Written
 from tests.scenarios.scripts import ask
 from tests.scenarios.world import World
 
 Make = Callable[[], World]
+KEY = ThreadKey("", "t")
 
 
 def refund() -> str:
@@ -51,3 +52,40 @@ async def test_a_decision_that_is_recorded_between_two_looks_of_its_repeat_is_it
     monkeypatch.setattr(approvals, "get_approval", late)
     again = await other.decide({one["id"]: True}, request_id="q")
     assert again.logged == (await first).logged
+
+
+async def test_a_send_that_waits_in_vain_for_its_own_run_on_another_server_has_that_runs_outcome(
+    server: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there, working = server(), server(), asyncio.Event()
+
+    async def work() -> str:
+        await working.wait()
+        return "worked"
+
+    for world in (here, there):
+        world.agent(ask("work"), "done", tools=[work])
+    thread, other = await here.thread(), await there.thread()
+    threads = here.storage.backend.threads
+    append, begun, gate = threads.append, asyncio.Event(), asyncio.Event()
+
+    async def held(write: Write) -> Written:
+        monkeypatch.setattr(threads, "append", append)
+        begun.set()
+        await gate.wait()
+        return await append(write)
+
+    async def waiting(count: int) -> None:
+        async with asyncio.timeout(20):
+            while (await threads.glance([KEY]))[KEY].waiting != count:  # noqa: ASYNC110 - no server tells of it
+                await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(threads, "append", held)
+    first = asyncio.ensure_future(thread.send(request_id="q"))
+    await begun.wait()
+    again = asyncio.ensure_future(other.send(request_id="q", busy_timeout=1))
+    await waiting(1)
+    gate.set()
+    await waiting(0)
+    working.set()
+    assert (await again).logged == (await first).logged

@@ -11,7 +11,7 @@ from clew_engine.errors import CheckpointNotFoundError
 from clew_engine.forks import fork_draft
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
-from clew_engine.requests import RequestLog
+from clew_engine.requests import RequestLog, unless_recorded
 from clew_engine.rules import Command
 from clew_engine.verdicts import rule
 from clew_storage import CheckpointRecord, ThreadKey
@@ -31,6 +31,20 @@ async def rewind(
 ) -> Checkpoint:
     """Write a head that copies the checkpoint; it begins a run of its own."""
     requests = RequestLog(storage, key, "rewind", mutation)
+    return await unless_recorded(
+        requests, lambda: _rewind(storage, key, programs, checkpoint_id, requests, mutation, options)
+    )
+
+
+async def _rewind(
+    storage: Storage,
+    key: ThreadKey,
+    programs: Programs,
+    checkpoint_id: str,
+    requests: RequestLog,
+    mutation: Mutation,
+    options: RunOptions,
+) -> Checkpoint:
     found = await requests.find()
     if found is not None:
         return await storage.written(key, found)
