@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypedDict
-
 import pytest
 
-from clew_engine import Workflow
 from tests.scenarios.world import World, refused
 
 
@@ -28,46 +25,6 @@ async def test_it_is_in_the_log_with_its_traceback(here: World, caplog: pytest.L
     (record,) = [each for each in caplog.records if each.levelname == "ERROR"]
     assert "Traceback (most recent call last)" in record.getMessage()
     assert f"the {what} is broken" in record.getMessage()
-
-
-def broken(*_: object) -> Any:
-    """Code of an app."""
-    raise RuntimeError("the app's code is broken")
-
-
-class Numbers(TypedDict, total=False):
-    """A state."""
-
-    n: int
-    summed: Annotated[int, broken]
-
-
-def a_flow(what: str) -> Workflow:
-    """Whose node, branch or reducer is broken, or a node of the workflow inside it."""
-    flow = Workflow("app", state=Numbers)
-    if what == "node inside":
-        inner = Workflow("inner", state=Numbers)
-        inner.node(broken, name="node")
-        inner.start("node")
-        flow.workflow(inner.compile(), name="node")
-    else:
-        flow.node(broken if what == "node" else lambda _: {"summed" if what == "reducer" else "n": 1}, name="node")
-    flow.start("node")
-    if what == "branch":
-        flow.branch("node", broken)
-    return flow
-
-
-@pytest.mark.parametrize("what", ["node", "node inside", "branch", "reducer"])
-async def test_what_a_workflows_code_raises_is_there_once(
-    here: World, caplog: pytest.LogCaptureFixture, what: str
-) -> None:
-    here.workflow(a_flow(what))
-    turn = await (await here.thread()).send({})
-    assert turn.failure == "tool_failed"
-    (record,) = [each for each in caplog.records if each.levelname == "ERROR"]
-    assert "Traceback (most recent call last)" in record.getMessage()
-    assert "in broken" in record.getMessage()
 
 
 async def test_a_rewind_of_a_thread_that_is_not_there_names_the_checkpoint_that_was_asked_for(world: World) -> None:

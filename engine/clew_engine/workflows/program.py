@@ -29,7 +29,7 @@ from clew_engine.workflows.inner_places import lost_places
 from clew_engine.workflows.memos import Memos, read_memos
 from clew_engine.workflows.node_writes import write_as_node
 from clew_engine.workflows.reducers import Merged, MergeError
-from clew_engine.workflows.step_runs import Node, StepRun, report_raise
+from clew_engine.workflows.step_runs import Node, StepRun
 from clew_engine.workflows.upgrades import Upgrades
 from clew_storage import CheckpointRecord, Source, StateChange, Status, ThreadKey
 from clew_storage.state_changes import apply
@@ -256,8 +256,7 @@ class WorkflowProgram:
             return
         try:
             await self._go_on(run, continuation, names, self._merged(run, names, step))
-        except RunStopped as stopped:
-            report_raise(run, stopped.__cause__)
+        except RunStopped:
             step.keep()
             raise
 
@@ -272,7 +271,7 @@ class WorkflowProgram:
                 self.keys.check_reduced(change, run.thread.changed(change), "state")
         except MergeError as error:
             failure = Failure(error.code, str(error), error.code != "state_conflict", metadata={"key": error.key})
-            raise RunStopped(failure) from error
+            raise RunStopped(failure) from None
         except ClewError as error:
             whose = f"what {' and '.join(map(repr, names))} returned cannot be kept: {error.message}"
             raise RunStopped(Failure("tool_failed", whose, retryable=True)) from error

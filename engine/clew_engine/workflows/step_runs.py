@@ -135,7 +135,6 @@ class StepRun:
             # The run was asked to stop, or lost its storage, while the node recorded a step: `settle` and `check` say so.
             return
         else:
-            report_raise(self._run, error)
             self._failures.append(failure_of(name, error))
             self._shared.ended_with(error)
             if isinstance(error, PauseRejectedError):
@@ -154,16 +153,6 @@ def pauses_of(error: BaseException) -> Iterator[Paused]:
     elif isinstance(error, BaseExceptionGroup) and error.split(Paused)[1] is None:
         for each in error.exceptions:
             yield from pauses_of(each)
-
-
-def report_raise(run: Run, error: BaseException | None) -> None:
-    """Log what an author's function raised, with where it did. What is the engine's own is told, or was reported where it arose."""
-    if isinstance(error, MergeError):
-        error = error.__cause__
-    if isinstance(error, Exception) and not isinstance(
-        error, RunStopped | ClewError | ModelError | StorageError | PauseRejectedError
-    ):
-        run.storage.report(error, run.thread.key)
 
 
 def failure_of(name: str, error: BaseException) -> Failure:

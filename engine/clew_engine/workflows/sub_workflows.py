@@ -17,7 +17,7 @@ from clew_engine.workflows.memos import RETURNED
 from clew_engine.workflows.node_context import NodeContext, Paused, PauseRejectedError, current, enter
 from clew_engine.workflows.program import WorkflowProgram
 from clew_engine.workflows.reducers import Merged, reduced
-from clew_engine.workflows.step_runs import changed_keys, failure_of, pauses_of, report_raise
+from clew_engine.workflows.step_runs import changed_keys, failure_of, pauses_of
 from clew_storage import StorageError
 from clew_storage.state_changes import apply
 
@@ -75,11 +75,7 @@ class _Play:
                 self._pause("after", [name for name in names if name in program.pause_after], number)
                 number += 1
             view = StateView(self.state, (), self._view["_clew"])
-            try:
-                chosen = await chosen_after(self._context.run.work, program.graph, names, view)
-            except RunStopped as stopped:
-                report_raise(self._context.run, stopped.__cause__)
-                raise
+            chosen = await chosen_after(self._context.run.work, program.graph, names, view)
             names, arrived = program.graph.following(names, chosen, arrived)
 
     def _pause(self, when: str, names: Sequence[str], number: int) -> None:
@@ -99,8 +95,6 @@ class _Play:
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
                 self._context.step.ended_with(outcome)
-                if not [*pauses_of(outcome)]:
-                    report_raise(self._context.run, outcome)
         paused: list[Paused] = []
         for name, outcome in zip(names, outcomes, strict=True):
             if isinstance(outcome, BaseException):
