@@ -118,14 +118,13 @@ class Stateless(MemoryArchive):
 
 
 class Greedy(MemoryRetention):
-    """Trims without writing the whole state at the oldest version first."""
+    """Trims the state at the oldest version that is kept, too."""
 
     async def trim_thread(self, trim: Trim) -> bool:
-        thread = self._tables().threads.get(trim.key)
-        before = dict(thread.changes) if thread else {}
         done = await super().trim_thread(trim)
+        thread = self._tables().threads.get(trim.key)
         if thread is not None and done:
-            thread.changes = {at: before[at] for at in thread.changes if at in before}
+            thread.changes = {at: change for at, change in thread.changes.items() if at > trim.oldest_version}
         return done
 
 
@@ -158,4 +157,5 @@ def test_the_model_catches_a_broken_backend(
         return backend
 
     with pytest.raises(Exception):  # noqa: B017, PT011 - hypothesis wraps what it found
-        hold_to_model(lambda: make, histories=400, shrink=False)
+        # It ends with the first history that finds it out, which for what is rarely done takes some hundreds.
+        hold_to_model(lambda: make, histories=4000, shrink=False)
