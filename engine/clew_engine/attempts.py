@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from clew_engine.drafts import Draft
 from clew_engine.errors import (
@@ -15,7 +15,6 @@ from clew_engine.errors import (
     ResumeInvalidError,
     RunCancelledError,
     StreamCutError,
-    ThreadBusyError,
     ThreadSuspendedError,
     expect_version,
 )
@@ -35,7 +34,7 @@ from clew_storage import Grant, Head, LeaseLost, Source, ThreadInfo, ThreadKey
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
 
-
+T = TypeVar("T")
 # The verbs of attempts that nobody asked for: what waits has expired; a run died.
 EXPIRE, RECOVER = "expire", "recover"
 
@@ -136,11 +135,11 @@ class Attempt:
                 async for batch in batches:
                     yield batch
 
-    async def _unless_recorded(self, turn: Awaitable[Grant | None]) -> tuple[tuple[str, int] | None, Grant | None]:
-        """The lease; or, where the thread stays busy, what the same request has written on another server since, which may be why."""
+    async def _unless_recorded(self, step: Awaitable[T]) -> tuple[tuple[str, int] | None, T | None]:
+        """What a step gives; or, where it is refused, what the same request has written on another server since, which may be why."""
         try:
-            return None, await turn
-        except ThreadBusyError:
+            return None, await step
+        except ClewError:
             found = await self._requests.find()
             if found is None:
                 raise
@@ -182,15 +181,8 @@ class Attempt:
         if self._storage.draining:
             raise StreamCutError(0, DRAINING)
         head = await self._storage.backend.threads.get_head(self._key)
-        try:
-            await self._arrive(head)
-        except ClewError:
-            # What refuses it may be what the same request has written on another server since.
-            found = await self._requests.find()
-            if found is None:
-                raise
-            return found, None
-        return None, head
+        found, _ = await self._unless_recorded(self._arrive(head))
+        return found, head
 
     async def _arrive(self, head: Head | None) -> None:
         version = head.thread.head_version if head else 0

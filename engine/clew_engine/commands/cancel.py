@@ -15,7 +15,7 @@ from clew_engine.errors import ThreadNotFoundError, expect_version
 from clew_engine.lookout import remote_run, stop_elsewhere
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
-from clew_engine.requests import RequestLog
+from clew_engine.requests import RequestLog, unless_recorded
 from clew_engine.rules import Command, Verdict
 from clew_engine.verdicts import rule
 from clew_storage import Head, Source, Status, ThreadKey
@@ -36,6 +36,20 @@ async def cancel(
     and is not run, also when it comes again. Raises RunNotFoundError where what is named is not the newest attempt, or has not come.
     """
     requests = RequestLog(storage, key, "cancel", mutation)
+    return await unless_recorded(
+        requests, lambda: _cancel_named(storage, key, run_id, started_by, requests, mutation, options)
+    )
+
+
+async def _cancel_named(
+    storage: Storage,
+    key: ThreadKey,
+    run_id: str,
+    started_by: str,
+    requests: RequestLog,
+    mutation: Mutation,
+    options: RunOptions,
+) -> Checkpoint:
     found = await requests.find()
     if found is not None:
         return await storage.written(key, found)
