@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,25 @@ from tests.cli.terminal import Terminal
 
 CLEW = str(Path(sys.executable).with_name("clew"))
 APPS = Path(__file__).with_name("served_support.py")
+
+
+def run_clew(
+    *arguments: str | Path,
+    folder: Path | None = None,
+    given: str | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end, in a folder, with this text in its pipe and these variables beside those that are set."""
+    return subprocess.run(
+        [CLEW, *arguments],
+        cwd=folder,
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, **(environment or {})},
+    )
 
 
 @dataclass(frozen=True)
@@ -33,14 +52,8 @@ class Cli:
 
     def run(self, *arguments: str, lines: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
         """Run a command to its end, with these lines in its pipe."""
-        return subprocess.run(
-            [CLEW, *arguments],
-            input="".join(f"{line}\n" for line in lines),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            env=self.environment,
+        return run_clew(
+            *arguments, given="".join(f"{line}\n" for line in lines), environment={"CLEW_TARGET": self.target}
         )
 
     def shown(self, *arguments: str, lines: Sequence[str] = ()) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clew_engine import Agent, OfflineModel, Storage
-from tests.cli.conftest import CLEW, Cli
+from tests.cli.conftest import CLEW, Cli, run_clew
 from tests.cli.terminal import Terminal
 
 Clew = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -21,9 +21,7 @@ def clew(tmp_path: Path) -> Clew:
     with_threads(tmp_path / "source.db", "abc")
 
     def run(*arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [CLEW, *arguments], cwd=tmp_path, input=given, capture_output=True, text=True, timeout=60, check=False
-        )
+        return run_clew(*arguments, folder=tmp_path, given=given)
 
     return run
 

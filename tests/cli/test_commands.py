@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ from clew import Client
 from clew.settings import DEFAULT_TARGET as CLIENTS_TARGET
 from clew_server.cli.calls import DEFAULT_TARGET
 from clew_server.settings import DEFAULT_PORT
-from tests.cli.conftest import APPS, CLEW, Cli
+from tests.cli.conftest import APPS, CLEW, Cli, run_clew
 
 COMMANDS = (
     "serve",
@@ -139,8 +138,7 @@ def test_a_server_that_speaks_tls_is_said_to_be_a_reason(tmp_path: Path) -> None
     ],
 )
 def test_a_certificate_without_its_key_or_authority_is_said(set_: dict[str, str], says: str) -> None:
-    command = [CLEW, "apps", "--json"]
-    done = subprocess.run(command, env={**os.environ, **set_}, capture_output=True, text=True, timeout=60, check=False)
+    done = run_clew("apps", "--json", environment=set_)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert says in json.loads(done.stderr)["error"]["message"]
@@ -148,7 +146,7 @@ def test_a_certificate_without_its_key_or_authority_is_said(set_: dict[str, str]
 
 @pytest.mark.parametrize("arguments", [["threads", "show"], ["apps", "--bogus"], ["perhaps"], ["chat", "app"]])
 def test_what_was_not_understood_is_one_line_of_json_for_programs(arguments: list[str]) -> None:
-    done = subprocess.run([CLEW, *arguments, "--json"], capture_output=True, text=True, timeout=60, check=False)
+    done = run_clew(*arguments, "--json")
 
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 from pathlib import Path
 
 import asyncpg
 import pytest
 
 from clew_engine import Storage
-from tests.cli.conftest import CLEW
+from tests.cli.conftest import run_clew
 from tests.support.postgres import a_name, in_schema
+
+ON_WHAT_IS_THERE = [
+    ("retention", "--older-than", "30d"),
+    ("retention", "--keep-last", "3", "--dry-run"),
+    ("storage", "stats"),
+    ("export", "threads.jsonl"),
+]
 
 
 def names(folder: Path) -> list[str]:
@@ -20,24 +26,9 @@ def names(folder: Path) -> list[str]:
     return [each.name for each in folder.iterdir()]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("retention", "--older-than", "30d"),
-        ("retention", "--keep-last", "3", "--dry-run"),
-        ("storage", "stats"),
-        ("export", "threads.jsonl"),
-    ],
-)
+@pytest.mark.parametrize("command", ON_WHAT_IS_THERE)
 def test_a_database_that_is_not_there_is_refused_and_nothing_is_made(tmp_path: Path, command: tuple[str, ...]) -> None:
-    done = subprocess.run(
-        [CLEW, *command, "--storage", "sqlite://none.db", "--json"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=tmp_path,
-    )
+    done = run_clew(*command, "--storage", "sqlite://none.db", "--json", folder=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     told = json.loads(done.stderr)["error"]
     assert told["code"] == "storage_unavailable"
@@ -47,40 +38,22 @@ def test_a_database_that_is_not_there_is_refused_and_nothing_is_made(tmp_path: P
 
 @pytest.mark.parametrize("command", [("retention", "--keep-last", "3"), ("storage", "stats"), ("migrate",)])
 def test_a_url_that_names_no_database_is_not_understood(command: tuple[str, ...]) -> None:
-    done = subprocess.run(
-        [CLEW, *command, "--storage", "shop.db", "--json"], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = run_clew(*command, "--storage", "shop.db", "--json")
     assert (done.returncode, done.stdout) == (2, "")
     told = json.loads(done.stderr)["error"]
     assert told["code"] == "usage"
     assert "'shop.db' is not a storage URL; write sqlite://shop.db for a file" in told["message"]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("retention", "--older-than", "30d"),
-        ("retention", "--keep-last", "3", "--dry-run"),
-        ("storage", "stats"),
-        ("export", "threads.jsonl"),
-        ("import", "archive.jsonl", "--dry-run"),
-    ],
-)
+@pytest.mark.parametrize("command", [*ON_WHAT_IS_THERE, ("import", "archive.jsonl", "--dry-run")])
 async def test_a_schema_that_is_not_there_is_refused_and_none_is_made(
     postgres_dsn: str, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     async with Storage("memory://") as storage:
         await storage.export(tmp_path / "archive.jsonl")
     schema = a_name()
-    done = await asyncio.to_thread(
-        subprocess.run,
-        [CLEW, *command, "--storage", in_schema(postgres_dsn, schema), "--json"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=tmp_path,
-    )
+    url = in_schema(postgres_dsn, schema)
+    done = await asyncio.to_thread(run_clew, *command, "--storage", url, "--json", folder=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert f'there is no schema "{schema}" in the database' in json.loads(done.stderr)["error"]["message"]
     connection = await asyncpg.connect(postgres_dsn)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from clew_engine import Agent, OfflineModel, Storage
-from tests.cli.conftest import CLEW, Cli
+from tests.cli.conftest import Cli, run_clew
 
 WEEK_MS = 7 * 86_400_000
 
@@ -52,8 +52,7 @@ def ids(url: str) -> list[str]:
 
 
 def retention(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [CLEW, "retention", "--storage", url, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return run_clew("retention", "--storage", url, *arguments)
 
 
 def told(url: str, *arguments: str) -> list[dict[str, Any]]:
@@ -119,9 +118,8 @@ def test_what_cannot_be_meant_is_refused(url: str, arguments: tuple[str, ...], s
     assert said in done.stderr
 
 
-def test_a_file_that_is_served_is_its_servers_own(cli: Cli, tmp_path_factory: pytest.TempPathFactory) -> None:
-    served = next(tmp_path_factory.getbasetemp().glob("served*/cli.db"))
-    done = retention(f"sqlite://{served}", "--older-than", "1d", "--json")
+def test_a_file_that_is_served_is_its_servers_own(cli: Cli) -> None:
+    done = retention(f"sqlite://{cli.database}", "--older-than", "1d", "--json")
     assert (done.returncode, done.stdout) == (1, "")
     error = json.loads(done.stderr)["error"]
     assert error["code"] == "storage_unavailable"

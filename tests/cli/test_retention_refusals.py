@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from clew_engine import Retention
 from clew_engine.errors import ArgumentInvalidError
 from clew_server.settings import Settings
 from clew_storage import StorageRefused, open_storage
-from tests.cli.conftest import CLEW
+from tests.cli.conftest import run_clew
 
 HUGE = "9" * 20
 
@@ -30,14 +29,8 @@ HUGE = "9" * 20
     ],
 )
 def test_what_cannot_be_meant_is_not_understood(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
-    done = subprocess.run(
-        [CLEW, "retention", "--storage", "sqlite://none.db", "--dry-run", "--json", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=tmp_path,
-    )
+    command = ("retention", "--storage", "sqlite://none.db", "--dry-run", "--json")
+    done = run_clew(*command, *arguments, folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
 

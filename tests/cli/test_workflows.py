@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import subprocess
 from collections.abc import Callable
 
 from clew import Client
 from clew_engine import Storage, Workflow, append, pause
-from tests.cli.conftest import CLEW
+from tests.cli.conftest import run_clew
 from tests.support.serving import serving
 
 
@@ -33,10 +32,7 @@ async def on_a_server(play: Callable[[Run], None]) -> None:
             await client.workflow("invoices").thread("t").run({"number": "INV-7"})
 
         def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-            environment = {**os.environ, "CLEW_TARGET": served.target}
-            return subprocess.run(
-                [CLEW, *arguments], env=environment, input="", capture_output=True, text=True, timeout=60, check=False
-            )
+            return run_clew(*arguments, given="", environment={"CLEW_TARGET": served.target})
 
         await asyncio.to_thread(play, run)
 
