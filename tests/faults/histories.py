@@ -102,12 +102,29 @@ class History:
 
 
 def incarnations(history: History) -> list[str]:
-    """The incarnations in the order in which they were first told of; those that only the log knows come last."""
-    told: dict[str, float] = {}
+    """The incarnations in an order that they can have followed each other in, where there is one; those that only the log knows come last.
+
+    One must stand before another where somebody was told of it before somebody asked what met the other. The sum keeps to that, as
+    neither the first answer nor the last question does by itself: answers may be late.
+    """
+    order = {uid: _first_told(history, uid) + _last_asked(history, uid) for uid in _met(history)}
+    return sorted({*order, *history.logs}, key=lambda uid: order.get(uid, NEVER))
+
+
+def _met(history: History) -> dict[str, list[Operation]]:
+    met: dict[str, list[Operation]] = {}
     for each in history.operations:
         if each.uid:
-            told[each.uid] = min(told.get(each.uid, NEVER), each.returned)
-    return sorted({*told, *history.logs}, key=lambda uid: told.get(uid, NEVER))
+            met.setdefault(each.uid, []).append(each)
+    return met
+
+
+def _first_told(history: History, uid: str) -> float:
+    return min(each.returned for each in history.operations if each.uid == uid)
+
+
+def _last_asked(history: History, uid: str) -> float:
+    return max(each.invoked for each in history.operations if each.uid == uid)
 
 
 def in_real_time(history: History) -> Iterable[str]:
@@ -149,11 +166,17 @@ def _deletes(history: History) -> Iterable[str]:
                 yield f"{each} was told that {uid} is not there, which it was before and after"
     known = [uid for uid in incarnations(history) if history.of(uid)]
     for one, next_one in itertools.pairwise(known):
-        since = min(each.returned for each in history.of(one))
-        until = min(each.returned for each in history.of(next_one))
-        if not any(
-            each.verb == "delete" and not each.code and each.existed is not False
-            and each.invoked < until and each.returned > since
-            for each in history.operations
-        ):  # fmt: skip
-            yield f"{one} was followed by {next_one}, and nobody deleted it"
+        forced = _first_told(history, one) < _last_asked(history, next_one)
+        if not _deleted_between(history, one, next_one) and (forced or not _deleted_between(history, next_one, one)):
+            deletes = [f"{each} {each.existed}" for each in history.operations if each.verb == "delete"]
+            yield f"{one} was followed by {next_one}, and nobody deleted it: {deletes}"
+
+
+def _deleted_between(history: History, one: str, next_one: str) -> bool:
+    """Whether a delete can stand after all that met the one and before all that met the next."""
+    since, until = _last_asked(history, one), _first_told(history, next_one)
+    return any(
+        each.verb == "delete" and not each.code and each.existed is not False
+        and each.invoked < until and each.returned > since
+        for each in history.operations
+    )  # fmt: skip

@@ -179,3 +179,17 @@ def test_operations_at_the_same_time_may_stand_in_any_order() -> None:
         story.operations[name] = replace(story.operations[name], invoked=at, returned=at + 1.0)
     del story.operations["state"]
     assert story.judged() == []
+
+
+@pytest.mark.parametrize("next_told", [16.0, 19.0])
+def test_an_incarnation_may_be_told_of_after_it_was_deleted(next_told: float) -> None:
+    """Its only answer is late: that of the delete came before it, and perhaps that of whoever met the next incarnation."""
+    operations = [
+        an_operation("update_state", 10, "v1", first=1, about="a", uid="gone", returned=18.0),
+        an_operation("delete", 11, existed=True),
+        an_operation("update_state", 13, "v2", first=1, about="a", returned=next_told),
+    ]
+    log = Log(UID, {1: Version(1, 0, "update", "completed", f"{UID}.r1", marks=("v2",))})
+    assert judge_history(History(operations, {UID: log})) == []
+    without = [each for each in operations if each.verb != "delete"]
+    assert judge_history(History(without, {UID: log}))
