@@ -112,7 +112,7 @@ class RequestIdReusedError(ClewError):
 
 
 class LeaseLostError(ClewError):
-    """The run's right to write was taken over; it wrote nothing more."""
+    """The run's right to write ran out or was taken over; it wrote nothing more."""
 
     code = "lease_lost"
 

@@ -150,9 +150,9 @@ async def keep_stopping(storage: Storage, key: ThreadKey) -> None:
 
 
 def lost(thread_id: str) -> LeaseLostError:
-    """What a run is told whose lease is another server's now."""
+    """What a run is told whose lease is not this server's any more."""
     return LeaseLostError(
-        f"another server has taken thread {thread_id!r} over, since this one could not renew its lease in time; nothing more was written. "
-        "Watch the thread, and retry what was interrupted",
+        f"this server could not renew its lease of thread {thread_id!r} in time, so another may have taken the thread over; nothing more was "
+        "written. Watch the thread, and retry what was interrupted",
         thread_id=thread_id,
     )

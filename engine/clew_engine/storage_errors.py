@@ -49,7 +49,8 @@ _TABLE: dict[type, Callable[[Any, str], ClewError]] = {
     Deleted: lambda error, thread_id: deleted(thread_id, error.uid, error.head),
     LeaseBusy: lambda _, thread_id: ThreadBusyError(thread_id, 0.0),
     LeaseLost: lambda _, thread_id: LeaseLostError(
-        f"the right to write to thread {thread_id!r} was lost to another server; read it again",
+        f"this server does not have the right to write to thread {thread_id!r} any more: it was not renewed in time, or another server "
+        "has it; read the thread again",
         thread_id=thread_id,
     ),
     CheckpointMissing: lambda _, thread_id: CheckpointNotFoundError(thread_id, ""),

@@ -234,7 +234,7 @@ async def test_a_release_that_the_database_did_not_hear_is_told_again(
     monkeypatch.undo()
     with pytest.raises(LeaseBusy):
         await backend.leases.acquire(KEY, purpose="run", wait_s=0)
-    await backend._opened().keeper.renew()
+    await backend._opened().keeper.release_late()
     await a_grant(backend)
 
 

@@ -7,22 +7,22 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from clew_storage.errors import StorageError
+from clew_storage.errors import StorageError, StorageUnavailable
 from clew_storage.postgres.connections import Connections, StandingConnection
 from clew_storage.postgres.failures import DRIVER_ERRORS
 from clew_storage.postgres.lease_rows import LeaseRows
 from clew_storage.postgres.leases import PostgresLeases
 from clew_storage.postgres.rows import Connection
 from clew_storage.postgres.waiting import Ticket
-from clew_storage.records import ThreadKey
+from clew_storage.records import Grant, ThreadKey
 
 T = TypeVar("T")
-# Of a term: when it is renewed, and how soon again when that failed.
-_RENEW, _AGAIN = 1 / 3, 1 / 15
+# Of a term: when it is renewed, how soon again when that failed, how long one that is locked is waited for, and all that are.
+_RENEW, _AGAIN, _TURN, _PATIENCE = 1 / 3, 1 / 15, 1 / 30, 1 / 3
 
 
 class LeaseKeeper:
-    """Two tasks with a connection of their own, so that no read or write holds a renewal up."""
+    """What is renewed and asked for has a connection of its own, so that no read or write holds a renewal up."""
 
     def __init__(self, connections: Connections, rows: LeaseRows, leases: PostgresLeases, poll_s: float) -> None:
         self._rows = rows
@@ -34,6 +34,7 @@ class LeaseKeeper:
         self._tasks = [
             asyncio.create_task(self._renew_all(), name="clew-postgres-renewals"),
             asyncio.create_task(self._ask_for_all(), name="clew-postgres-tickets"),
+            asyncio.create_task(self._release_all_late(), name="clew-postgres-releases"),
         ]
 
     def hint(self) -> None:
@@ -53,18 +54,54 @@ class LeaseKeeper:
             await asyncio.sleep(self._rows.term_s * (_RENEW if done else _AGAIN))
 
     async def renew(self) -> None:
-        """Renew once, leases and tickets."""
-        await self._leases.release_late()
-        grants, tickets = self._leases.held(), self._leases.tickets()
+        """Renew once, leases and tickets.
+
+        Those that somebody has locked come after all others, one by one, so that none of them holds up any other for long.
+        Raises `StorageUnavailable` when some could not be renewed.
+        """
+        grants: list[Grant] = []
         try:
-            if grants:
-                sent = time.monotonic()
-                epochs = await self._run(lambda connection: self._rows.renew(connection, grants))
-                self._leases.renewed(grants, epochs, sent + self._rows.term_s)
+            grants = await self._renew(self._leases.held(), None)
         finally:
             # Who waits keeps his place, also where a lease could not be renewed.
-            if tickets:
-                await self._run(lambda connection: self._rows.wait_on(connection, tickets))
+            tickets = await self._wait_on(self._leases.tickets(), None)
+        term, until = self._rows.term_s, time.monotonic() + self._rows.term_s * _PATIENCE
+        left = len(grants) + len(tickets)
+        for grant in grants:
+            if time.monotonic() < until:
+                left -= not await self._renew([grant], term * _TURN)
+        for ticket in tickets:
+            if time.monotonic() < until:
+                left -= not await self._wait_on([ticket], term * _TURN)
+        if left:
+            raise StorageUnavailable(f"other sessions of the database hold locks on {left} leases")
+
+    async def _renew(self, grants: list[Grant], wait_s: float | None) -> list[Grant]:
+        """Those that are locked."""
+        if not grants:
+            return []
+        sent = time.monotonic()
+        epochs, locked = await self._run(lambda connection: self._rows.renew(connection, grants, wait_s=wait_s))
+        answered = [grant for grant in grants if grant.epoch not in locked]
+        self._leases.renewed(answered, epochs, sent + self._rows.term_s)
+        return [grant for grant in grants if grant.epoch in locked]
+
+    async def _wait_on(self, tickets: list[Ticket], wait_s: float | None) -> list[Ticket]:
+        """Those that are locked."""
+        if not tickets:
+            return []
+        locked = await self._run(lambda connection: self._rows.wait_on(connection, tickets, wait_s=wait_s))
+        return [ticket for ticket in tickets if ticket.number in locked]
+
+    async def _release_all_late(self) -> None:
+        while True:
+            await self.release_late()
+            await asyncio.sleep(self._rows.term_s * _AGAIN)
+
+    async def release_late(self) -> None:
+        """Tell the database once more of what it could not be told."""
+        for grant in self._leases.unreleased():
+            await self._try(lambda grant=grant: self._leases.release_late(grant))  # type: ignore[misc]
 
     async def _ask_for_all(self) -> None:
         while True:
@@ -92,7 +129,7 @@ class LeaseKeeper:
         for place in places:
             self._leases.found(place, asked_at)
         for key in {place.ticket.key for place in places if place.abandoned and place.grant is None}:
-            # A thread that a session of somebody else has locked holds nobody up who waits for another.
+            # What holds one of them up holds nobody up who waits for another.
             await self._try(lambda key=key: self._take_over(key))  # type: ignore[misc]
 
     async def _take_over(self, key: ThreadKey) -> None:

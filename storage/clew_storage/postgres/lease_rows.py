@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from asyncpg import LockNotAvailableError
+
 from clew_storage.postgres.rows import Connection, get_text, put_text
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.waiting import Ticket
@@ -125,28 +127,43 @@ class LeaseRows:
         return PassedOn(server, Ticket(key, number), Grant(key, granted, get_text(purpose)))
 
     async def take_over(self, connection: Connection, key: ThreadKey) -> None:
-        """Where the holder is gone, let the first who waits have the lease."""
+        """Where the holder is gone, let the first who waits have the lease; one that is locked is left as it is."""
         await connection.execute(
-            self._schema.sql("SELECT clew.take_over_1($1, $2, $3)"), key.tenant, key.thread_id, self._term
+            self._schema.sql("SELECT clew.take_over_2($1, $2, $3)"), key.tenant, key.thread_id, self._term
         )
 
-    async def renew(self, connection: Connection, grants: Sequence[Grant]) -> frozenset[int]:
-        """Hold on; the epochs of those that are still held."""
-        rows = await connection.fetch(
-            self._schema.sql("SELECT * FROM clew.renew_1($1, $2, $3, $4, $5)"),
-            [grant.key.tenant for grant in grants],
-            [grant.key.thread_id for grant in grants],
-            [grant.epoch for grant in grants],
-            self.server,
-            self._term,
+    async def renew(
+        self, connection: Connection, grants: Sequence[Grant], *, wait_s: float | None = None
+    ) -> tuple[frozenset[int], frozenset[int]]:
+        """Hold on; the epochs of those that are still held, and of those that others have locked: these are waited for, or passed over."""
+        try:
+            rows = await connection.fetch(
+                self._schema.sql("SELECT * FROM clew.renew_2($1, $2, $3, $4, $5, $6)"),
+                [grant.key.tenant for grant in grants],
+                [grant.key.thread_id for grant in grants],
+                [grant.epoch for grant in grants],
+                self.server,
+                self._term,
+                _interval(wait_s),
+            )
+        except LockNotAvailableError:
+            return frozenset(), frozenset(grant.epoch for grant in grants)
+        return frozenset(epoch for epoch, locked in rows if not locked), frozenset(
+            epoch for epoch, locked in rows if locked
         )
-        return frozenset(epoch for (epoch,) in rows)
 
-    async def wait_on(self, connection: Connection, tickets: Sequence[Ticket]) -> None:
-        """Stay in the queue."""
-        await connection.execute(
-            self._schema.sql("SELECT clew.wait_on_1($1, $2, $3, $4)"), *_columns(tickets), self._term
-        )
+    async def wait_on(
+        self, connection: Connection, tickets: Sequence[Ticket], *, wait_s: float | None = None
+    ) -> frozenset[int]:
+        """Stay in the queue; the numbers of those that could not, since others have them locked."""
+        try:
+            rows = await connection.fetch(
+                self._schema.sql("SELECT * FROM clew.wait_on_2($1, $2, $3, $4, $5)"),
+                *_columns(tickets), self._term, _interval(wait_s),
+            )  # fmt: skip
+        except LockNotAvailableError:
+            return frozenset(ticket.number for ticket in tickets)
+        return frozenset(number for (number,) in rows)
 
     async def places(self, connection: Connection, tickets: Sequence[Ticket]) -> list[Place]:
         """How it stands with the tickets; one that became a grant is not missing."""
@@ -160,6 +177,10 @@ class LeaseRows:
                 Place(ticket, grant, left_s or 0, missing and grant is None, bool(dismissed), bool(abandoned))
             )
         return places
+
+
+def _interval(seconds: float | None) -> timedelta | None:
+    return None if seconds is None else timedelta(seconds=seconds)
 
 
 def _columns(tickets: Sequence[Ticket]) -> tuple[list[str], list[str], list[int]]:

@@ -230,8 +230,10 @@ class PostgresLeases:
         self._spawn(self._hand_in(ticket))
 
     def held(self) -> list[Grant]:
-        """What is held, for the keeper to renew."""
-        return [grant for grant, until in list(self._held.values()) if until > time.monotonic()]
+        """What is held, for the keeper to renew; what ends first comes first."""
+        now = time.monotonic()
+        held = sorted(self._held.values(), key=lambda each: each[1])
+        return [grant for grant, until in held if until > now]
 
     def tickets(self) -> list[Ticket]:
         """The tickets of those who wait, for the keeper to ask about."""
@@ -257,11 +259,14 @@ class PostgresLeases:
         elif place.missing:
             self._room.dismiss(place.ticket, PlaceLostError())
 
-    async def release_late(self) -> None:
-        """Tell the database of what it could not be told."""
-        for grant in list(self._unreleased):
-            await self._tell(grant)
-            self._unreleased.discard(grant)
+    def unreleased(self) -> list[Grant]:
+        """What the database could not be told of yet."""
+        return list(self._unreleased)
+
+    async def release_late(self, grant: Grant) -> None:
+        """Tell the database of it now."""
+        await self._tell(grant)
+        self._unreleased.discard(grant)
 
     async def close(self) -> None:
         """Dismiss who waits, release what is held, and finish what was begun."""
