@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clew_engine.errors import LeaseLostError
 from clew_engine.incarnations import deleted
+from clew_engine.stops import Attempt, attempt_at, leave_word
 from clew_storage import Glance, Status, StorageError, ThreadKey
 
 if TYPE_CHECKING:
@@ -19,16 +19,6 @@ if TYPE_CHECKING:
 
 _RUN = "run"
 _log = logging.getLogger("clew.engine")
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteRun:
-    """An attempt that another server has under way."""
-
-    uid: str
-    run_version: int
-    attempt: int
-    head_version: int
 
 
 class Lookout:
@@ -103,41 +93,14 @@ async def is_alive(storage: Storage, key: ThreadKey) -> bool:
     return holder is not None and holder.purpose == _RUN
 
 
-async def remote_run(storage: Storage, key: ThreadKey) -> RemoteRun | None:
+async def remote_run(storage: Storage, key: ThreadKey) -> Attempt | None:
     """The attempt that another server has under way, or None."""
     if storage.running(key) is not None or not await is_alive(storage, key):
         return None
     head = await storage.backend.threads.get_head(key)
     if head is None or head.checkpoint is None or head.checkpoint.status is not Status.IN_PROGRESS:
         return None
-    newest = head.checkpoint
-    return RemoteRun(head.thread.uid, newest.run_version, newest.attempt, newest.version)
-
-
-async def stop_elsewhere(storage: Storage, key: ThreadKey, run: RemoteRun) -> int | None:
-    """Leave word that an attempt is to stop, and wait until it has: the version that it ended with.
-
-    None where it did not end by itself: its server is gone, or the thread is.
-    """
-    threads = storage.backend.threads
-    await threads.request_cancel(key, run.uid, run.run_version, run.attempt)
-    after = run.head_version
-    while True:
-        glance = (await threads.glance([key]))[key]
-        if glance.uid != run.uid:
-            return None
-        if glance.head_version > after:
-            for entry in await threads.read_log(key, run.uid, after_version=after, limit=200, max_bytes=1 << 20):
-                record = entry.checkpoint
-                after = record.version
-                if (record.run_version, record.attempt) != (run.run_version, run.attempt):
-                    return None
-                if record.status is not Status.IN_PROGRESS:
-                    return record.version
-            continue
-        if glance.holder is None:
-            return None
-        await asyncio.sleep(storage.tuning.look_s)
+    return attempt_at(head.thread.uid, head.checkpoint)
 
 
 async def keep_stopping(storage: Storage, key: ThreadKey) -> None:
@@ -145,7 +108,7 @@ async def keep_stopping(storage: Storage, key: ThreadKey) -> None:
     while True:
         run = await remote_run(storage, key)
         if run is not None:
-            await storage.backend.threads.request_cancel(key, run.uid, run.run_version, run.attempt)
+            await leave_word(storage, key, run, None)
         await asyncio.sleep(storage.tuning.look_s)
 
 

@@ -94,10 +94,12 @@ class Threads(Protocol):
         One question for all threads that a server has an eye on, cheap enough to be asked again and again.
         """
 
-    async def request_cancel(self, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:
-        """Leave word that this attempt is to be cancelled.
+    async def request_cancel(
+        self, key: ThreadKey, uid: str, run_version: int, attempt: int, *, request: RequestRecord | None = None
+    ) -> bool:
+        """Leave word that this attempt is to be cancelled, with the record of the request that asked.
 
-        False, and nothing done, when the head is not in progress in it or there is no such thread.
+        False, and nothing done, when the head is not in progress in it or there is no such thread. Raises `RequestRecorded`.
         """
 
     async def get_checkpoint(self, key: ThreadKey, version: int) -> CheckpointRecord | None:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from clew_engine import OnDisconnect, RunOptions, commands
 from clew_engine.agents import Agent
+from clew_engine.checkpoints import Checkpoint
+from clew_engine.ids import request_hash
 from clew_engine.messages import TextPart
 from clew_engine.options import Mutation, NewThread
-from clew_storage import ThreadKey
+from clew_engine.requests import RequestLog
+from clew_engine.stops import attempt_at, leave_word
+from clew_storage import Status, ThreadKey, Write, Written
 from tests.scenarios.heads import standing
 from tests.scenarios.scripts import Gate, ScriptedModel, ask
 from tests.scenarios.world import World, head_of, refused
@@ -245,6 +251,73 @@ async def test_a_cancel_does_not_touch_the_turn_of_whoever_waited(world: World) 
     assert (await run.turn()).failure == "cancelled"
     second.open()
     assert (await waiting.turn()).text == "two"
+
+
+async def test_a_repeated_cancel_has_the_first_ones_outcome_and_does_not_touch_a_later_run(world: World) -> None:
+    gate, later = Gate(), Gate()
+    world.agent([gate], [later, "done"])
+    thread = await world.thread()
+    thread.stream()
+    await gate.wait()
+    first = await thread.cancel(request_id="q")
+    run = thread.stream("again")
+    await later.wait()
+    assert await thread.cancel(request_id="q") == first
+    later.open()
+    assert (await run.turn()).text == "done"
+    assert await thread.cancel(request_id="q") == first
+
+
+async def test_a_repeated_cancel_that_came_too_late_does_not_touch_a_later_run(
+    here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later, begun, gate = Gate(), asyncio.Event(), asyncio.Event()
+    here.agent("one", [later, "two"])
+    thread = await here.thread()
+    threads = here.storage.backend.threads
+    append = threads.append
+
+    async def held(write: Write) -> Written:
+        if write.checkpoint.status is Status.COMPLETED:
+            monkeypatch.undo()
+            begun.set()
+            await gate.wait()
+        return await append(write)
+
+    monkeypatch.setattr(threads, "append", held)
+    one = thread.stream()
+    await begun.wait()
+    cancelling = asyncio.ensure_future(thread.cancel(request_id="q"))
+    while await threads.find_request(ThreadKey("", thread.id), request_hash("q")) is None:  # noqa: ASYNC110 - no backend tells of it
+        await asyncio.sleep(0)
+    gate.set()
+    first = await cancelling
+    assert (first["status"], (await one.turn()).text) == ("completed", "one")
+    two = thread.stream("again")
+    await later.wait()
+    assert await thread.cancel(request_id="q") == first
+    later.open()
+    assert (await two.turn()).text == "two"
+
+
+async def test_a_cancel_whose_run_died_before_it_could_stop_gives_it_up_when_it_comes_again(here: World) -> None:
+    thread = (await standing(here, "interrupted")).thread
+    key = ThreadKey("", thread.id)
+    head = await here.storage.backend.threads.get_head(key)
+    assert head is not None
+    assert head.checkpoint is not None
+    attempt = attempt_at(head.thread.uid, head.checkpoint)
+    mutation = Mutation(request_id="q")
+
+    async def cancel() -> Checkpoint:
+        return await commands.cancel(here.storage, key, mutation=mutation, options=RunOptions())
+
+    # What was left of a first call, whose server is gone with the run.
+    assert await leave_word(here.storage, key, attempt, RequestLog(here.storage, key, "cancel", mutation).record())
+    ended = await cancel()
+    assert (ended.status, ended.version) == (Status.FAILED, attempt.seen + 1)
+    await thread.retry()
+    assert await cancel() == ended
 
 
 async def test_two_cancels_at_once_answer_alike(world: World) -> None:

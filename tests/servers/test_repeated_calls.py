@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from clew_storage import ApprovalRecord, ThreadKey, Write, Written
-from tests.scenarios.scripts import ask
+from tests.scenarios.scripts import Gate, ask
 from tests.scenarios.world import World
 
 Make = Callable[[], World]
@@ -52,6 +52,24 @@ async def test_a_decision_that_is_recorded_between_two_looks_of_its_repeat_is_it
     monkeypatch.setattr(approvals, "get_approval", late)
     again = await other.decide({one["id"]: True}, request_id="q")
     assert again.logged == (await first).logged
+
+
+async def test_a_cancel_that_comes_again_has_its_first_outcome_and_stops_no_later_run(server: Make) -> None:
+    here, there = server(), server()
+    gates = Gate(), Gate()
+    for world in (here, there):
+        world.agent(*([gate, "done"] for gate in gates))
+    thread, other = await here.thread(), await there.thread()
+    run = thread.stream()
+    await gates[0].wait()
+    first = await other.cancel(request_id="q")
+    assert (first["status"], (await run.turn()).failure) == ("failed", "cancelled")
+    later = thread.stream("again")
+    await gates[1].wait()
+    for handle in (other, thread):
+        assert await handle.cancel(request_id="q") == first
+    gates[1].open()
+    assert (await later.turn()).text == "done"
 
 
 async def test_a_send_that_waits_in_vain_for_its_own_run_on_another_server_has_that_runs_outcome(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from clew_storage.conformance.categories import Promises
 from clew_storage.conformance.examples import (
     KEY,
@@ -12,12 +14,14 @@ from clew_storage.conformance.examples import (
     a_checkpoint,
     a_grant,
     a_line,
+    a_request,
     a_thread,
     a_write,
     an_approval,
     fork,
     grow,
 )
+from clew_storage.errors import RequestRecorded
 from clew_storage.port import Backend
 from clew_storage.records import CheckpointRecord, InfoChange, Source, Status
 
@@ -148,6 +152,17 @@ class HeadPromises(Promises):
             assert not await backend.threads.request_cancel(KEY, uid, run_version, attempt)
         assert not await backend.threads.request_cancel(OTHER, UID, 1, 1)
         assert not (await backend.threads.append(a_write(grant, 2))).cancel_requested
+
+    async def test_a_request_to_cancel_is_recorded_with_the_word_that_it_leaves(self, backend: Backend) -> None:
+        await a_line(backend, 1)
+        record = a_request(1, uid=UID, version=1, reply=b"[1,1]")
+        assert not await backend.threads.request_cancel(KEY, UID, 1, 2, request=record)
+        assert await backend.threads.find_request(KEY, record.request_hash) is None
+        assert await backend.threads.request_cancel(KEY, UID, 1, 1, request=record)
+        assert await backend.threads.find_request(KEY, record.request_hash) == record
+        for attempt in (1, 2):
+            with pytest.raises(RequestRecorded):
+                await backend.threads.request_cancel(KEY, UID, 1, attempt, request=record)
 
     async def test_a_request_to_cancel_finds_only_a_head_in_progress(self, backend: Backend) -> None:
         grant = await a_line(backend, 1)

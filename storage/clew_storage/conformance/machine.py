@@ -142,12 +142,14 @@ class StorageMachine(CacheRules, RetentionRules):
             assert not isinstance(got, type)
             assert got.info == self.model.threads[key].info
 
-    @rule(key=keys, in_run=st.integers(1, 2), right=often)
-    def request_cancel(self, key: ThreadKey, in_run: int, *, right: bool) -> None:
+    @rule(key=keys, in_run=st.integers(1, 2), request=requests, right=often)
+    def request_cancel(self, key: ThreadKey, in_run: int, request: int | None, *, right: bool) -> None:
         thread = self.model.threads.get(key)
         uid = thread.uid if thread and right else "another"
-        got = self.run(self.backend.threads.request_cancel(key, uid, in_run, 1))
-        assert got == self.model.request_cancel(key, uid, in_run, 1)
+        record = self.request(request, uid, thread.head if thread else 0)
+        got = self.outcome(self.backend.threads.request_cancel(key, uid, in_run, 1, request=record))
+        told = self.model.request_cancel(key, uid, in_run, 1, record)
+        assert got == (type(told) if isinstance(told, StorageError) else told)
 
     @rule(source=keys, copy=keys, data=st.data(), request=requests)
     def copy_thread(self, source: ThreadKey, copy: ThreadKey, data: st.DataObject, request: int | None) -> None:

@@ -183,8 +183,12 @@ class Model:
         self._record(key, request)
         return None
 
-    def request_cancel(self, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:
-        """Leave word, where the head is in progress in that attempt."""
+    def request_cancel(
+        self, key: ThreadKey, uid: str, run_version: int, attempt: int, request: RequestRecord | None
+    ) -> bool | StorageError:
+        """Whether word was left, as the head is in progress in that attempt; or why not."""
+        if self._recorded(key, request):
+            return RequestRecorded("")
         thread = self.threads.get(key)
         if thread is None or thread.uid != uid or thread.status is not Status.IN_PROGRESS:
             return False
@@ -192,6 +196,7 @@ class Model:
         if (head.run_version, head.attempt) != (run_version, attempt):
             return False
         thread.cancel = (run_version, attempt)
+        self._record(key, request)
         return True
 
     def delete(self, key: ThreadKey, request: RequestRecord | None) -> bool | StorageError:

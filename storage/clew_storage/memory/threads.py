@@ -69,15 +69,21 @@ class MemoryThreads:
             head.thread.uid, head.thread.head_version, head.cancel_requested, holder, waiting, head.thread.epoch
         )
 
-    async def request_cancel(self, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:
+    async def request_cancel(
+        self, key: ThreadKey, uid: str, run_version: int, attempt: int, *, request: RequestRecord | None = None
+    ) -> bool:
         """See the port."""
-        thread = self._tables().incarnation(key, uid)
+        tables = self._tables()
+        if tables.recorded(key, request):
+            raise RequestRecorded("a cancel with this request id was committed before")
+        thread = tables.incarnation(key, uid)
         head = thread.checkpoints.get(thread.record.head_version) if thread else None
         if thread is None or head is None or head.status is not Status.IN_PROGRESS:
             return False
         if (head.run_version, head.attempt) != (run_version, attempt):
             return False
         thread.cancel = (run_version, attempt)
+        tables.record(key, request)
         return True
 
     async def get_checkpoint(self, key: ThreadKey, version: int) -> CheckpointRecord | None:

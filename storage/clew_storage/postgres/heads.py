@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import asyncpg
 
-from clew_storage.codes import IN_PROGRESS
 from clew_storage.errors import ThreadMissing
 from clew_storage.lines import Line, contains, line_of, trimmed, truncate
+from clew_storage.postgres.requests import recorded, request_columns
 from clew_storage.postgres.rows import (
     APPROVAL,
     CHECKPOINT,
@@ -29,7 +29,7 @@ from clew_storage.postgres.rows import (
 )
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.states import State, read_pieces
-from clew_storage.records import CheckpointRecord, Glance, Grant, Head, LogEntry, ThreadKey
+from clew_storage.records import CheckpointRecord, Glance, Grant, Head, LogEntry, RequestRecord, ThreadKey
 
 _THREAD = f"SELECT {THREAD}, {THREAD_PLACE} FROM clew.threads t WHERE t.tenant = $1 AND t.thread_id = $2 AND t.uid IS NOT NULL"
 _HEAD = f"""
@@ -261,14 +261,22 @@ async def get_state(connection: Connection, schema: Schema, key: ThreadKey, vers
 
 
 async def request_cancel(
-    connection: Connection, schema: Schema, key: ThreadKey, uid: str, run_version: int, attempt: int
+    connection: Connection,
+    schema: Schema,
+    key: ThreadKey,
+    uid: str,
+    run_version: int,
+    attempt: int,
+    *,
+    request: RequestRecord | None,
 ) -> bool:
     """See the port."""
-    done = await connection.fetchval(
-        schema.sql(
-            "UPDATE clew.threads t SET cancel_run = run_version, cancel_attempt = attempt WHERE t.tenant = $1 AND t.thread_id = $2 "
-            f"AND t.uid = $3 AND t.run_version = $4::bigint AND t.attempt = $5::bigint AND t.status = {IN_PROGRESS} RETURNING true"
-        ),
-        key.tenant, key.thread_id, uid, run_version, attempt,
+    row = await connection.fetchrow(
+        schema.sql("SELECT * FROM clew.request_cancel_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"),
+        key.tenant, key.thread_id, uid, run_version, attempt, *request_columns(request),
     )  # fmt: skip
-    return done is True
+    assert row is not None
+    done, was_recorded = row
+    if was_recorded:
+        raise recorded()
+    return bool(done)

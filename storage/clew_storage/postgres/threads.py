@@ -43,11 +43,15 @@ class PostgresThreads:
         session = self._session()
         return await session.read(lambda connection: heads.glance(connection, session.schema, keys))
 
-    async def request_cancel(self, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:
+    async def request_cancel(
+        self, key: ThreadKey, uid: str, run_version: int, attempt: int, *, request: RequestRecord | None = None
+    ) -> bool:
         """See the port."""
         session = self._session()
         return await session.write(
-            lambda connection: heads.request_cancel(connection, session.schema, key, uid, run_version, attempt),
+            lambda connection: heads.request_cancel(
+                connection, session.schema, key, uid, run_version, attempt, request=request
+            ),
             repeatable=True,
         )
 

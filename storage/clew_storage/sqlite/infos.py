@@ -115,8 +115,16 @@ def change_info(
     return record
 
 
-def request_cancel(connection: sqlite3.Connection, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:
+def request_cancel(
+    connection: sqlite3.Connection,
+    key: ThreadKey,
+    uid: str,
+    run_version: int,
+    attempt: int,
+    request: RequestRecord | None,
+) -> bool:
     """See the port."""
+    refuse_recorded(connection, key, request)
     thread = find_thread(connection, key)
     if thread is None or thread.record.uid != uid:
         return False
@@ -130,6 +138,7 @@ def request_cancel(connection: sqlite3.Connection, key: ThreadKey, uid: str, run
         "UPDATE threads SET cancel_run = ?, cancel_attempt = ? WHERE thread_no = ?",
         (run_version, attempt, thread.number),
     )
+    put_request(connection, thread.number, request, uid)
     return True
 
 

@@ -53,10 +53,12 @@ class SqliteThreads:
             key: replace(glance, holder=leases.holder(key), waiting=leases.queued(key)) for key, glance in found.items()
         }
 
-    async def request_cancel(self, key: ThreadKey, uid: str, run_version: int, attempt: int) -> bool:
+    async def request_cancel(
+        self, key: ThreadKey, uid: str, run_version: int, attempt: int, *, request: RequestRecord | None = None
+    ) -> bool:
         """See the port."""
         return await self._session().writer.write(
-            lambda connection: infos.request_cancel(connection, key, uid, run_version, attempt)
+            lambda connection: infos.request_cancel(connection, key, uid, run_version, attempt, request)
         )
 
     async def get_checkpoint(self, key: ThreadKey, version: int) -> CheckpointRecord | None:
