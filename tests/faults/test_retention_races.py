@@ -42,10 +42,11 @@ async def sent(thread: Handle, dice: random.Random) -> None:
     assert (await thread.send(PLAN)).text == "done tag"
 
 
-async def waited(thread: Handle, dice: random.Random) -> None:
+async def waited(thread: Handle, dice: random.Random) -> int:
     """Turns that wait for each other."""
     turns = await asyncio.gather(*(thread.send(PLAN) for _ in range(3)))
     assert [turn.text for turn in turns] == ["done tag"] * 3
+    return 3
 
 
 async def decided(thread: Handle, dice: random.Random) -> None:
@@ -78,6 +79,23 @@ async def deleted(thread: Handle, dice: random.Random) -> None:
     await thread.delete()
 
 
+async def rewound(thread: Handle, dice: random.Random) -> int:
+    """Two turns, of which the second is taken back, unless it was too late for that."""
+    await thread.send(PLAN)
+    history = await thread.history()
+    await thread.send(PLAN)
+    if not history:
+        # It went between the two.
+        return 2
+    try:
+        await thread.rewind(history[0]["id"])
+    except ERRORS as error:
+        if getattr(error, "code", "") not in {*GONE, "checkpoint_not_found"}:
+            raise
+        return 2
+    return 1
+
+
 async def unless_gone(call: Any) -> None:
     """A call that may find no thread."""
     try:
@@ -88,7 +106,7 @@ async def unless_gone(call: Any) -> None:
 
 
 Scene = Callable[[Handle, random.Random], Any]
-SCENES: Sequence[Scene] = (sent, waited, decided, retried, watched, deleted)
+SCENES: Sequence[Scene] = (sent, waited, decided, retried, watched, deleted, rewound)
 
 
 @asynccontextmanager
@@ -118,14 +136,13 @@ def serve(world: World) -> None:
     world.agent(name="asking", model=PlanModel(), tools=[lookup], approve=["lookup"])
 
 
-async def met(scene: Scene, thread: Handle, dice: random.Random) -> list[str]:
-    """Play a scene; what is wrong with how it ended."""
+async def met(scene: Scene, thread: Handle, dice: random.Random) -> tuple[list[str], int]:
+    """Play a scene; what is wrong with how it ended, and how many turns it left (one, where it does not say)."""
     try:
         async with asyncio.timeout(20):
-            await scene(thread, dice)
+            return [], await scene(thread, dice) or 1
     except Exception as error:  # noqa: BLE001 - how it ends is what is judged
-        return [f"{thread.id}: {error!r}"]
-    return []
+        return [f"{thread.id}: {error!r}"], 1
 
 
 async def what_is_wrong(thread: Handle, turns: int) -> list[str]:
@@ -165,9 +182,10 @@ async def test_no_sweep_breaks_what_goes_on_in_a_thread(
                 thread = await world.thread(
                     f"{scene.__name__}-{number}", app="asking" if scene is decided else "calling"
                 )
-                wrong += await met(scene, thread, dice)
+                problems, turns = await met(scene, thread, dice)
+                wrong += problems
                 if policy is TRIMS and scene is not deleted:
-                    left.append((thread, 3 if scene is waited else 1))
+                    left.append((thread, turns))
         for thread, turns in left:
             wrong += await what_is_wrong(thread, turns)
         assert sum(swept) > races / 4, "the sweeps had something to do"
@@ -193,9 +211,9 @@ async def test_a_sweep_that_does_not_look_again_is_seen(
 
         world.agent("done tag", [end_the_sweep, "done tag"], name="late")
         thread = await world.thread("late", app="late")
-        assert await met(sent, thread, random.Random(0)) == []
+        assert await met(sent, thread, random.Random(0)) == ([], 1)
         async with held_sweep(world, monkeypatch) as (sweep, at_disk):
-            (wrong,) = await met(sent, thread, random.Random(0))
+            ((wrong,), _) = await met(sent, thread, random.Random(0))
     assert "was deleted" in wrong
     figures.catch(f"a sweep does not look again, {getattr(surface, '__name__', '')}")
 
@@ -211,7 +229,7 @@ async def test_a_trim_that_takes_messages_along_is_seen(
     async with sqlite_world(tmp_path / "clew.db", surface) as world:
         serve(world)
         thread = await world.thread("cut", app="calling")
-        assert await met(sent, thread, random.Random(0)) == []
+        assert await met(sent, thread, random.Random(0)) == ([], 1)
         assert [each.thread_id async for each in world.storage.retire(TRIMS)] == ["cut"]
         assert any("turns are left" in each for each in await what_is_wrong(thread, 1))
     figures.catch(f"a trim takes messages along, {getattr(surface, '__name__', '')}")
