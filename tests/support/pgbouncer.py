@@ -30,6 +30,8 @@ auth_file = {folder}/users
 pool_mode = transaction
 default_pool_size = {pool}
 max_client_conn = 1000
+# Each test has a schema of its own, and a connection to the database never forgets what it has seen of them.
+server_lifetime = 30
 log_connections = 0
 log_disconnections = 0
 log_stats = 0
