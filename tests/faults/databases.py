@@ -6,13 +6,13 @@ import asyncio
 import itertools
 import random
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.faults import figures
-from tests.faults.fleets import SERVERS, Fleet
+from tests.faults.fleets import LEASE_S, SERVERS, Fleet, named
 from tests.faults.journal import Journal
 from tests.faults.oracle import Findings
 from tests.faults.recovery import recover
@@ -113,18 +113,25 @@ class Campaign:
         """Enter what was counted, a figure for each kind, with the broken variants that it must see; fails with what went wrong."""
         assert not self.findings.all, "\n".join(self.findings.all)
         for what, took in self.took_s.items():
+            what = named(what, self.fleet.lease_s)  # noqa: PLW2901 - as it is told
             figures.record(figures.Figure(row, what, len(took), worst_s=round(max(took), 2), variants=variants))
 
 
 @asynccontextmanager
 async def campaign(
-    folder: Path, dsn: str, seed: int, *, size: int = SERVERS, **environment: str
+    folder: Path,
+    dsn: str,
+    seed: int,
+    *,
+    size: int = SERVERS,
+    lease_s: float = LEASE_S,
+    environment: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Campaign]:
     """A fleet on this database, for as long as the block."""
     dice = random.Random(seed)
-    fleet = Fleet(folder, dsn, dice, size=size)
+    fleet = Fleet(folder, dsn, dice, size=size, lease_s=lease_s)
     try:
-        await fleet.start(**environment)
+        await fleet.start(**(environment or {}))
         yield Campaign(fleet, dice)
     finally:
         await fleet.close()

@@ -118,7 +118,7 @@ class Fleet:
 
     def times(self, short: int, full: int) -> int:
         """How often, by the form and the lease."""
-        return figures.times(short, full) if self.lease_s == LEASE_S else 1
+        return times(self.lease_s, short, full)
 
     async def stored(self) -> Stored:
         """What the database holds."""
@@ -136,3 +136,13 @@ class Fleet:
         server = ServedProcess(self.folder, self.url, proxied=self._proxied, **self._environment, **environment)
         server.name = f"s{next(self._numbers)}"
         return server
+
+
+def times(lease_s: float, short: int, full: int, once: int = 1) -> int:
+    """How often, by the form and the lease: `once` with the longer one."""
+    return figures.times(short, full) if lease_s == LEASE_S else once
+
+
+def named(what: str, lease_s: float) -> str:
+    """What a figure is about, with the lease where it is not the usual one."""
+    return what if lease_s == LEASE_S else f"{what}, lease {lease_s:g} s"

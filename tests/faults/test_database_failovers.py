@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 import asyncpg
+import pytest
 
 from tests.faults import figures
 from tests.faults.databases import campaign
+from tests.faults.fleets import LEASES, times
 from tests.faults.proxies import Proxy
 from tests.support.postgres import KeptServer, set_option
 
@@ -92,10 +94,14 @@ async def a_pair(*, synchronous: bool) -> AsyncIterator[Pair]:
         await pair.close()
 
 
-async def test_a_synchronous_standby_takes_over_and_nothing_is_lost(tmp_path: Path) -> None:
-    cycles = figures.times(1, 20)
+@pytest.mark.parametrize("lease_s", LEASES)
+async def test_a_synchronous_standby_takes_over_and_nothing_is_lost(tmp_path: Path, lease_s: float) -> None:
+    cycles = times(lease_s, 1, 20)
     for number in range(0, cycles, CYCLES_A_PAIR):
-        async with a_pair(synchronous=True) as pair, campaign(tmp_path / f"{number}", pair.dsn, seed=number) as tried:
+        async with (
+            a_pair(synchronous=True) as pair,
+            campaign(tmp_path / f"{number}", pair.dsn, seed=number, lease_s=lease_s) as tried,
+        ):
             for cycle in range(min(CYCLES_A_PAIR, cycles - number)):
                 if cycle:
                     await pair.replace_the_dead()

@@ -37,7 +37,7 @@ async def on_a_small_disk(
         os.chmod(home, 0o755)  # noqa: PTH101 - nothing that waits
         apart = [f"log_folder={home}/log"] if log_apart else ["max_wal_size=32MB"]
         with small_disk(Path(home), SIZE) as folder, a_server(f"folder={folder}", *apart) as database:
-            async with campaign(Path(home) / "servers", database.dsn, seed, size=1, **environment) as tried:
+            async with campaign(Path(home) / "servers", database.dsn, seed, size=1, environment=environment) as tried:
                 yield tried, folder, database
 
 

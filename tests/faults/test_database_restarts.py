@@ -13,6 +13,7 @@ import pytest
 from tests.faults import databases, figures
 from tests.faults.broken import BROKEN
 from tests.faults.databases import campaign
+from tests.faults.fleets import LEASES, times
 from tests.support.postgres import KeptServer, a_server, set_option
 
 # As rarely as Postgres can be told to write down what nobody waits for: what was not waited for is lost in a crash.
@@ -43,10 +44,13 @@ async def sever(server: KeptServer, times: int = 3) -> None:
     await connection.close()
 
 
-async def test_servers_go_on_within_seconds_and_nothing_is_lost(tmp_path: Path, database: KeptServer) -> None:
-    cycles = figures.times(2, 50)
+@pytest.mark.parametrize("lease_s", LEASES)
+async def test_servers_go_on_within_seconds_and_nothing_is_lost(
+    tmp_path: Path, database: KeptServer, lease_s: float
+) -> None:
+    cycles = times(lease_s, 2, 50)
     for number in range(0, cycles, CYCLES_A_SCHEMA):
-        async with campaign(tmp_path / f"{number}", database.dsn, seed=number) as tried:
+        async with campaign(tmp_path / f"{number}", database.dsn, seed=number, lease_s=lease_s) as tried:
             for _ in range(min(CYCLES_A_SCHEMA, cycles - number)):
                 await tried.disturb("Postgres crashes and restarts", partial(crash, database))
                 await tried.disturb("all connections are severed", partial(sever, database))
@@ -58,7 +62,7 @@ async def test_a_server_that_keeps_a_dead_connection_is_seen(
 ) -> None:
     # Long enough for one that finds its way.
     monkeypatch.setattr(databases, "GIVEN_UP_S", databases.SOON_S)
-    async with campaign(tmp_path, database.dsn, seed=0, size=1, **{BROKEN: "dead connection"}) as tried:
+    async with campaign(tmp_path, database.dsn, seed=0, size=1, environment={BROKEN: "dead connection"}) as tried:
         await tried.disturb("severed", partial(sever, database))
     assert any("does not serve" in each for each in tried.findings.wedged), tried.findings
     figures.catch("dead connection")

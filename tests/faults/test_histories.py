@@ -11,8 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from tests.faults import figures
-from tests.faults.fleets import Fleet
+from tests.faults.fleets import LEASES, Fleet, named, times
 from tests.faults.histories import History, Log, Version
 from tests.faults.history_clients import HistoryClient, Known
 from tests.faults.replays import judge_history
@@ -125,10 +127,14 @@ def judge_all(threads: dict[str, Known], stored: Stored) -> list[str]:
     return problems
 
 
-async def test_the_history_of_every_thread_is_that_of_one_sequential_thread(tmp_path: Path, postgres_dsn: str) -> None:
-    total, dice, done = figures.times(200, 100_000), random.Random(6), defaultdict[str, int](int)
+@pytest.mark.parametrize("lease_s", LEASES)
+async def test_the_history_of_every_thread_is_that_of_one_sequential_thread(
+    tmp_path: Path, postgres_dsn: str, lease_s: float
+) -> None:
+    total = times(lease_s, 200, 100_000, once=1_000)
+    dice, done = random.Random(6), defaultdict[str, int](int)
     asked = answered = rounds = 0
-    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, proxied=True) as fleet:
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, lease_s=lease_s, proxied=True) as fleet:
         while asked < total:
             threads = await played(fleet, rounds, min(1_000, total - asked), dice, done)
             problems = judge_all(threads, await fleet.stored())
@@ -140,7 +146,7 @@ async def test_the_history_of_every_thread_is_that_of_one_sequential_thread(tmp_
             await asyncio.gather(*(forget(fleet, each) for each in threads))
     faults = ", ".join(f"{count} {what}s" for what, count in sorted(done.items()))
     what = f"operations on three servers ({answered} answered; {faults})"
-    figures.record(figures.Figure(6, what, asked, variants=("no fence, histories",)))
+    figures.record(figures.Figure(6, named(what, lease_s), asked, variants=("no fence, histories",)))
 
 
 async def forget(fleet: Fleet, thread_id: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults import figures
-from tests.faults.fleets import Fleet
+from tests.faults.fleets import LEASES, Fleet, named, times
 from tests.faults.journal import Journal
 from tests.faults.ledger import Ledger
 from tests.faults.oracle import Findings, judge, judge_calls
@@ -92,11 +92,13 @@ async def decide_and_lose(fleet: Fleet, number: int, how: str, journal: Journal,
     return found
 
 
+@pytest.mark.parametrize("lease_s", LEASES)
 async def test_an_acknowledged_decision_lasts_when_its_server_is_killed_or_stopped(
-    tmp_path: Path, postgres_dsn: str
+    tmp_path: Path, postgres_dsn: str, lease_s: float
 ) -> None:
-    rounds, dice, journal, found = figures.times(2, 40), random.Random(10), Journal(), Findings()
-    async with Fleet(tmp_path / "fleet", postgres_dsn, dice) as fleet:
+    # Once each way with the longer lease.
+    rounds, dice, journal, found = times(lease_s, 2, 40, once=2), random.Random(10), Journal(), Findings()
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, lease_s=lease_s) as fleet:
         for number in range(rounds):
             found.add(await decide_and_lose(fleet, number, ("kill", "pause")[number % 2], journal, dice))
             assert not found.all, "\n".join(found.all)
@@ -107,6 +109,6 @@ async def test_an_acknowledged_decision_lasts_when_its_server_is_killed_or_stopp
     assert set(stored.approvals.values()) == {"approved"}
     counts = (len(found.lost), len(found.reruns), len(found.wedged), len(found.other))
     variants = ("decision in memory",)
-    what = "server killed or stopped right after a decision, three servers"
+    what = named("server killed or stopped right after a decision, three servers", lease_s)
     figures.record(figures.Figure(10, what, rounds * TOGETHER, *counts, variants=variants))
     assert not found.all, "\n".join(found.all)

@@ -12,7 +12,7 @@ import pytest
 from clew_storage.postgres.migrations import known_migrations, migrate
 from clew_storage.postgres.schemas import Schema
 from tests.faults import figures
-from tests.faults.fleets import Fleet
+from tests.faults.fleets import LEASES, Fleet, named, times
 from tests.faults.journal import Journal
 from tests.faults.oracle import Findings
 from tests.faults.process import Gone
@@ -53,17 +53,18 @@ async def deploy(fleet: Fleet, released: Path, dice: random.Random, *, victim: i
         await fleet.close()
 
 
+@pytest.mark.parametrize("lease_s", LEASES)
 async def test_both_versions_serve_one_database_and_either_may_go(
-    tmp_path: Path, postgres_dsn: str, released: Path
+    tmp_path: Path, postgres_dsn: str, released: Path, lease_s: float
 ) -> None:
-    cycles, dice = figures.times(1, 50), random.Random(20)
+    cycles, dice = times(lease_s, 1, 50), random.Random(20)
     for cycle in range(cycles):
         # As a deploy goes on, and as one is taken back.
-        fleet = Fleet(tmp_path / f"{cycle}", postgres_dsn, dice, size=0)
+        fleet = Fleet(tmp_path / f"{cycle}", postgres_dsn, dice, size=0, lease_s=lease_s)
         findings = await deploy(fleet, released, dice, victim=cycle % 2)
         assert not findings.all, "\n".join(findings.all)
     what = "the last release and this one on one database"
-    figures.record(figures.Figure(20, what, cycles, variants=("a step that takes away",)))
+    figures.record(figures.Figure(20, named(what, lease_s), cycles, variants=("a step that takes away",)))
 
 
 async def test_a_step_that_takes_away_what_the_older_version_needs_is_seen(
