@@ -6,7 +6,9 @@ from typing import Any
 
 from google.rpc import error_details_pb2, status_pb2
 
+from clew import EventStream
 from clew.v1 import approval_pb2, checkpoint_pb2, error_pb2, event_pb2, message_pb2, run_pb2
+from clew.v1 import run_service_pb2 as pb
 from tests.client.scripted import packed
 
 RUN = "u.r1"
@@ -149,3 +151,13 @@ def turn(first: int = 1, text: str = "done") -> list[event_pb2.Event]:
         written(first + 1, said(message_id, text), last=False, status="COMPLETED"),
         completed(first + 1, text, message_id),
     ]
+
+
+# A turn in two parts, of which the second may come over another connection; and the reply to a cancel.
+BEGINNING = [started(1), written(1, asked("m1.1", "hi"), source="INPUT"), delta(1, "m2.1", 0, "do")]
+END = [written(2, said("m2.1", "done"), last=False, status="COMPLETED"), completed(2)]
+CANCELLED = pb.CancelRunResponse(checkpoint=checkpoint_pb2.Checkpoint(id="u.2", version=2))
+
+
+async def types(stream: EventStream) -> list[str]:
+    return [each.type async for each in stream]

@@ -1,20 +1,16 @@
-"""Streams over a real connection: broken, cut, refused and left."""
+"""Streams over a real connection: broken, cut and refused."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing, suppress
 from dataclasses import replace
-from typing import Any
 
 import grpc
 import pytest
 
 from clew import (
-    ClewError,
     Client,
     DeadlineExceededError,
-    EventStream,
     RunCancelledError,
     RunFailedError,
     StreamCutError,
@@ -24,30 +20,20 @@ from clew import (
     ThreadNotFoundError,
     UnavailableError,
 )
-from clew.v1 import checkpoint_pb2, run_pb2
 from clew.v1 import run_service_pb2 as pb
-from tests.client.scripted import ScriptedServer, broken, cut, for_ever, refuses, replies, streams, waits_for
+from tests.client.scripted import ScriptedServer, broken, cut, for_ever, refuses, streams
 from tests.client.telling import (
-    asked,
+    BEGINNING,
+    END,
     completed,
     delta,
     event,
     failed,
     queued,
-    said,
     started,
-    suspended,
     turn,
-    written,
+    types,
 )
-
-BEGINNING = [started(1), written(1, asked("m1.1", "hi"), source="INPUT"), delta(1, "m2.1", 0, "do")]
-END = [written(2, said("m2.1", "done"), last=False, status="COMPLETED"), completed(2)]
-CANCELLED = pb.CancelRunResponse(checkpoint=checkpoint_pb2.Checkpoint(id="u.2", version=2))
-
-
-async def types(stream: EventStream) -> list[str]:
-    return [each.type async for each in stream]
 
 
 async def test_a_stream_gives_every_event_of_the_turn(server: ScriptedServer, client: Client) -> None:
@@ -228,212 +214,6 @@ async def test_a_timeout_ends_the_call_and_not_the_run(server: ScriptedServer, c
     assert server.names() == ["Send"]
 
 
-async def test_the_run_goes_on_when_a_stream_breaks_by_itself(server: ScriptedServer, client: Client) -> None:
-    server.on("Send", streams(turn()))
-    await client.thread("t-1").send("hi")
-    assert server.requests("Send")[0].options.on_disconnect == run_pb2.DISCONNECT_POLICY_CONTINUE
-
-
-async def test_breaking_out_of_the_loop_cancels_the_run_and_the_call(server: ScriptedServer, client: Client) -> None:
-    server.on("Send", streams(BEGINNING, for_ever))
-    server.on("CancelRun", replies(CANCELLED))
-    async for each in client.thread("t-1", actor="ada").stream("hi"):
-        if each.type == "text_delta":
-            break
-    await server.left.wait()
-    (cancel,) = server.requests("CancelRun")
-    assert (cancel.thread_id, cancel.run_id, cancel.actor) == ("t-1", "u.r1", "ada")
-    assert server.cancelled == ["Send"]
-
-
-async def test_closing_a_stream_waits_until_its_run_is_cancelled(server: ScriptedServer, client: Client) -> None:
-    server.on("Send", streams(BEGINNING, for_ever))
-    server.on("CancelRun", replies(CANCELLED))
-    async with client.thread("t-1").stream("hi") as stream:
-        async for each in stream:
-            assert each.type == "run_started"
-            break
-    assert server.names() == ["Send", "CancelRun"]
-
-
-async def test_an_iterator_that_is_closed_cancels_the_run(server: ScriptedServer, client: Client) -> None:
-    server.on("Send", streams(BEGINNING, for_ever))
-    server.on("CancelRun", replies(CANCELLED))
-    async with aclosing(aiter(client.thread("t-1").stream("hi"))) as events:
-        await anext(events)
-    assert server.names() == ["Send", "CancelRun"]
-
-
-async def test_cancelling_the_task_cancels_the_run(server: ScriptedServer, client: Client) -> None:
-    server.on("Send", streams(BEGINNING, for_ever))
-    server.on("CancelRun", replies(CANCELLED))
-    task = asyncio.create_task(client.thread("t-1").send("hi"))
-    await server.arrived["Send"].wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert server.names() == ["Send", "CancelRun"]
-
-
-NOT_COME = refuses(grpc.StatusCode.NOT_FOUND, "RUN_NOT_FOUND")
-
-
-async def leave_the_queue(client: Client) -> None:
-    async with client.thread("t-1").stream("hi", request_id="r-1") as stream:
-        async for each in stream:
-            assert each.type == "run_queued"
-            break
-
-
-async def test_a_request_that_waits_is_withdrawn_by_its_id(server: ScriptedServer, client: Client) -> None:
-    server.on("Send", streams([queued()], for_ever))
-    server.on("CancelRun", replies(CANCELLED))
-    await leave_the_queue(client)
-    await server.left.wait()
-    assert server.names() == ["Send", "CancelRun"]
-    (cancel,) = server.requests("CancelRun")
-    assert (cancel.run_id, cancel.started_by_request_id) == ("", "r-1")
-    assert cancel.request_id not in ("", "r-1")
-
-
-async def test_leaving_while_a_request_is_about_to_be_sent_again_sends_it_no_more(
-    server: ScriptedServer, client: Client
-) -> None:
-    client.settings = replace(client.settings, backoff=(30.0, 30.0))
-    server.on("Send", streams([queued()], broken))
-    server.on("CancelRun", NOT_COME)
-    events = aiter(client.thread("t-1").stream("hi"))
-    await anext(events)
-    reading = asyncio.ensure_future(anext(events))
-    await asyncio.wait((reading,), timeout=0.1)
-    reading.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await reading
-    assert server.names() == ["Send", "CancelRun"]
-
-
-async def test_leaving_before_anything_came_cancels_what_the_request_began(
-    server: ScriptedServer, client: Client
-) -> None:
-    server.on("Send", streams(for_ever))
-    server.on("CancelRun", replies(CANCELLED))
-    task = asyncio.create_task(client.thread("t-1").send("hi", request_id="r-1"))
-    await server.arrived["Send"].wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert [each.started_by_request_id for each in server.requests("CancelRun")] == ["r-1"]
-
-
-@pytest.mark.parametrize("missing", ["RUN_NOT_FOUND", "THREAD_NOT_FOUND"])
-async def test_a_request_that_comes_after_its_cancel_is_cancelled_when_it_says_something(
-    server: ScriptedServer, client: Client, missing: str
-) -> None:
-    comes = asyncio.Event()
-
-    async def not_yet(_request: object, context: grpc.aio.ServicerContext[object, object]) -> None:
-        comes.set()
-        await refuses(grpc.StatusCode.NOT_FOUND, missing)(context)
-
-    server.on("Send", streams(waits_for(comes), BEGINNING, for_ever))
-    server.on("CancelRun", not_yet, replies(CANCELLED))
-    task = asyncio.create_task(client.thread("t-1").send("hi", request_id="r-1"))
-    await server.arrived["Send"].wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    named = [(each.run_id, each.started_by_request_id) for each in server.requests("CancelRun")]
-    assert named == [("", "r-1"), ("u.r1", "")]
-
-
-async def test_a_request_that_is_refused_while_it_is_left_leaves_nothing_to_cancel(
-    server: ScriptedServer, client: Client
-) -> None:
-    server.on("Send", streams(refuses(grpc.StatusCode.ABORTED, "VERSION_CONFLICT")))
-    server.on("CancelRun", NOT_COME)
-    events = aiter(client.thread("t-1").stream("hi"))
-    reading = asyncio.ensure_future(anext(events))
-    await server.arrived["Send"].wait()
-    reading.cancel()
-    with suppress(asyncio.CancelledError, ClewError):
-        await reading
-    assert len(server.requests("CancelRun")) <= 1
-
-
-async def test_leaving_after_the_last_word_cancels_nothing(server: ScriptedServer, client: Client) -> None:
-    server.on("Send", streams(turn()))
-    async with client.thread("t-1").stream("hi") as stream:
-        async for each in stream:
-            if each.payload.terminal:
-                break
-    assert server.names() == ["Send"]
-
-
-async def test_closing_the_client_leaves_what_is_open(server: ScriptedServer) -> None:
-    server.on("Send", streams(BEGINNING, for_ever))
-    server.on("CancelRun", replies(CANCELLED))
-    async with Client(server.target) as client:
-        events = aiter(client.thread("t-1").stream("hi"))
-        await anext(events)
-    await server.left.wait()
-    assert server.names() == ["Send", "CancelRun"]
-    with pytest.raises(ClewError, match="left"):
-        assert not [each async for each in events if each.payload.terminal]
-
-
-async def test_a_run_that_cannot_be_cancelled_in_time_is_left_all_the_same(
-    server: ScriptedServer, client: Client
-) -> None:
-    client.settings = replace(client.settings, leave_timeout=0.05)
-    server.on("Send", streams(BEGINNING, for_ever))
-    server.on("CancelRun", lambda _request, _context: asyncio.Event().wait())
-    async with client.thread("t-1").stream("hi") as stream:
-        async for _ in stream:
-            break
-    await server.left.wait()
-
-
-async def test_a_watch_that_is_left_cancels_nothing(server: ScriptedServer, client: Client) -> None:
-    server.on("Watch", streams(BEGINNING, for_ever))
-    async with client.thread("t-1").watch() as stream:
-        async for _ in stream:
-            break
-    await server.left.wait()
-    assert server.names() == ["Watch"]
-
-
-async def test_a_watch_ends_when_the_thread_is_at_rest(server: ScriptedServer, client: Client) -> None:
-    server.on("Watch", streams(turn(), turn(3)))
-    seen = await types(client.thread("t-1").watch())
-    assert seen.count("run_completed") == 2
-    assert len(server.requests("Watch")) == 1
-
-
-async def test_a_watch_of_a_run_ends_with_it(server: ScriptedServer, client: Client) -> None:
-    server.on("Watch", streams(turn(), for_ever))
-    assert (await types(client.thread("t-1").watch(run_id="u.r1")))[-1] == "run_completed"
-
-
-async def test_a_watch_that_breaks_goes_on_after_its_cursor(server: ScriptedServer, client: Client) -> None:
-    server.on("Watch", streams(turn(), broken), streams(cut), streams(turn(3), for_ever))
-    seen = []
-    async for each in client.thread("t-1").watch(follow=True):
-        seen.append(each.version)
-        if each.payload.terminal and each.version == 4:
-            break
-    assert sorted(set(seen)) == [1, 2, 3, 4]
-    assert [request.after_version for request in server.requests("Watch")] == [0, 2, 2]
-    assert [request.thread_uid for request in server.requests("Watch")] == ["", "u", "u"]
-
-
-async def test_a_watch_that_follows_does_not_end_with_a_run(server: ScriptedServer, client: Client) -> None:
-    server.on("Watch", streams(turn()), streams(turn(3), for_ever))
-    async for each in client.thread("t-1").watch(follow=True):
-        if each.version == 4:
-            break
-    assert len(server.requests("Watch")) == 2
-
-
 async def test_a_kind_that_is_not_known_is_passed_over(server: ScriptedServer, client: Client) -> None:
     server.on("Send", streams([event(0)], [*turn()[:2], event(1)], turn()[2:]))
     assert (await client.thread("t-1").send("hi")).text == "done"
@@ -478,53 +258,3 @@ async def test_a_stream_is_iterated_over_once(server: ScriptedServer, client: Cl
     await types(stream)
     with pytest.raises(RuntimeError, match="once"):
         aiter(stream)
-
-
-async def test_a_run_without_a_thread_is_cancelled_with_its_call(server: ScriptedServer, client: Client) -> None:
-    server.on("Send", streams([started(1), written(1)], for_ever))
-    async with client.app("support").stream("hi", limits=None) as stream:
-        async for _ in stream:
-            break
-    await server.left.wait()
-    (request,) = server.requests("Send")
-    assert (request.thread_id, request.options.on_disconnect) == ("", run_pb2.DISCONNECT_POLICY_CANCEL)
-    assert server.names() == ["Send"]
-
-
-async def test_a_run_without_a_thread_that_broke_cannot_be_joined(server: ScriptedServer, client: Client) -> None:
-    server.on("Send", streams([started(1), written(1)], broken))
-    with pytest.raises(UnavailableError):
-        await client.app("support").run("hi")
-    assert server.names() == ["Send"]
-
-
-async def test_a_run_without_a_thread_goes_on_from_its_snapshot(server: ScriptedServer, client: Client) -> None:
-    pause = suspended(2)
-    pause.run_suspended.snapshot = b"sealed"
-    server.on("Send", streams([started(1), written(1), pause]))
-    server.on("Resume", streams(turn(3)))
-    app = client.app("flow")
-    paused = await app.run({"order": 1})
-    assert (paused.status, paused.snapshot) == ("suspended", b"sealed")
-    assert (await app.resume(paused.snapshot, {"ok": True})).status == "completed"
-    (request,) = server.requests("Resume")
-    assert (request.snapshot, request.value_json) == (b"sealed", '{"ok":true}')
-
-
-@pytest.mark.parametrize(("value", "sent"), [((), ""), ((None,), "null"), ((0,), "0")])
-async def test_no_value_is_another_thing_than_none(
-    server: ScriptedServer, client: Client, value: tuple[Any, ...], sent: str
-) -> None:
-    server.on("Resume", streams(turn()))
-    await client.app("flow").resume(b"sealed", *value)
-    (request,) = server.requests("Resume")
-    assert request.value_json == sent
-
-
-async def test_approvals_are_decided_from_a_snapshot(server: ScriptedServer, client: Client) -> None:
-    server.on("Decide", streams(turn()))
-    assert (await client.app("flow").decide(b"sealed", {"a": {"value": 1}, "b": True})).status == "completed"
-    (request,) = server.requests("Decide")
-    assert (request.thread_id, request.snapshot) == ("", b"sealed")
-    assert [each.approval_id for each in request.decisions] == ["a", "b"]
-    assert request.options.on_disconnect == run_pb2.DISCONNECT_POLICY_CANCEL

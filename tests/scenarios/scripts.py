@@ -104,3 +104,8 @@ def rejected(message: str = "no") -> ModelError:
 def unavailable(message: str = "down") -> ModelError:
     """An error that asking again may mend."""
     return ModelError("model_unavailable", message, retryable=True)
+
+
+def add(a: int) -> int:
+    """A tool."""
+    return a

@@ -207,3 +207,12 @@ async def snapshot(thread: Handle) -> dict[str, Any]:
 async def head_of(thread: Handle) -> dict[str, Any]:
     """The newest checkpoint."""
     return (await thread.history(1))[0]
+
+
+async def texts(thread: Handle) -> list[str]:
+    """What each message says; of results what they gave."""
+    found = []
+    for message in await thread.messages():
+        parts = [part["content"][0] if part["type"] == "tool_result" else part for part in message["content"]]
+        found.append("".join(part.get("text", "") for part in parts))
+    return found
