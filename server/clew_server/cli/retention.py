@@ -11,6 +11,7 @@ import typer
 
 from clew_server.cli.calls import AsJson
 from clew_server.cli.databases import refuse
+from clew_server.cli.given_values import not_empty
 
 if TYPE_CHECKING:
     from clew_engine import ClewError, Retention, Retired
@@ -43,7 +44,10 @@ def retention(
         str, typer.Option(envvar="CLEW_STORAGE", metavar="URL", help="The database: postgresql://…, sqlite://FILE.")
     ],
     older_than: Annotated[
-        str, typer.Option(metavar="AGE", help="Delete what nothing was written to for so long: 12h, 30d, 8w.")
+        str,
+        typer.Option(
+            metavar="AGE", help="Delete what nothing was written to for so long: 12h, 30d, 8w.", callback=not_empty
+        ),
     ] = "",
     status: Annotated[
         str, typer.Option(metavar="LIST", help="Delete only what stands so: completed, failed, or both.")
@@ -51,8 +55,10 @@ def retention(
     interrupted: Annotated[
         bool, typer.Option("--interrupted", help="Also delete threads whose run was cut off by a crash.")
     ] = False,
-    app: Annotated[list[str] | None, typer.Option(help="Only this app's; may be repeated.")] = None,
-    user: Annotated[list[str] | None, typer.Option(help="Only this user's; may be repeated.")] = None,
+    app: Annotated[list[str] | None, typer.Option(help="Only this app's; may be repeated.", callback=not_empty)] = None,
+    user: Annotated[
+        list[str] | None, typer.Option(help="Only this user's; may be repeated.", callback=not_empty)
+    ] = None,
     keep_last: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Keep the newest N checkpoints of each thread.")
     ] = None,
