@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 from clew_engine import commands
+from clew_engine.amounts import LONGEST_WAIT_S
 from clew_engine.approval_feed import ApprovalFeed
 from clew_engine.archives import ArchiveFile, Exported, Imported, Progress, selection_of
 from clew_engine.argument_checks import checked
@@ -137,11 +138,13 @@ class Storage:
     async def setup(self, *, timeout: float = 10.0) -> FormatChange:  # noqa: ASYNC109 - it bounds the wait for others, not the work
         """Make the database where there is none, and run the migrations that it has not had; any number of processes may do so at a time.
 
-        Each waits for its turn, up to `timeout` seconds, and leaves the file free for the next. Raises StorageUnavailableError where it stays in use
+        Each waits for its turn, up to `timeout` seconds (0 to 86,400; on Postgres up to 30 for another's migration, whatever it says), and leaves the file free for the next. Raises StorageUnavailableError where it stays in use
         by another process (a server has set it up itself), with that one's pid. Of a Storage that is open nothing is left to do. It need not be
         called: whoever opens a database sets it up. Returns the format that was found (0: none), and the one that there is now; of a Storage that
         was open those of its opening.
         """
+        if not 0 <= timeout <= LONGEST_WAIT_S:
+            raise ArgumentInvalidError("timeout", f"0 to {LONGEST_WAIT_S:,} seconds")
         while self._setting_up is not None:
             await asyncio.wait({self._setting_up})
         if self._opening is not None or self.backend.shared:

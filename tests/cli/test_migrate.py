@@ -74,6 +74,16 @@ async def test_a_schema_is_named_with_both_formats_and_no_password_is(postgres_d
     assert "geheim" not in first + again
 
 
+@pytest.mark.parametrize("timeout", ["nan", "inf", "-inf", "-1", "1e300", "86401", "9" * 40])
+def test_a_time_to_wait_that_is_none_is_refused_and_no_file_is_made(tmp_path: Path, timeout: str) -> None:
+    done = run_clew("migrate", "--storage", "sqlite://shop.db", "--timeout", timeout, "--json", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    told = json.loads(done.stderr)["error"]
+    assert told["code"] == "usage"
+    assert "--timeout" in told["message"]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_url_that_names_no_database_is_refused_without_its_password() -> None:
     done = run_clew("migrate", "--storage", "ada:geheim@db/clew")
     assert (done.returncode, done.stdout) == (2, "")

@@ -25,6 +25,9 @@ DatabaseUrl = Annotated[
     ),
 ]
 
+# By the arguments of a Storage that they are.
+_OPTIONS = {"url": "--storage", "timeout": "--timeout"}
+
 
 def on_database(
     url: str | None, work: Callable[[Storage], Awaitable[T]], *, read_only: bool = False, as_json: bool = False
@@ -54,9 +57,10 @@ def on_database(
 
 
 def refuse(error: ClewError, *, as_json: bool) -> NoReturn:
-    """End the command with one line and exit code 1; with 2, as what was not understood, where the URL names no database."""
-    if error.code == "argument_invalid" and error.metadata["field"] == "url":
-        raise typer.BadParameter(error.message.removeprefix("url: "), param_hint="--storage") from None
+    """End the command with one line and exit code 1; with 2, as what was not understood, where an option of the command is what is wrong."""
+    field = error.metadata["field"] if error.code == "argument_invalid" else ""
+    if field in _OPTIONS:
+        raise typer.BadParameter(error.message.removeprefix(f"{field}: "), param_hint=_OPTIONS[field]) from None
     print_error(error, as_json=as_json)
     raise typer.Exit(1) from None
 

@@ -33,7 +33,7 @@ def migrate(
             envvar="CLEW_STORAGE", metavar="URL", help="What to bring up to date: postgresql://…, sqlite://FILE."
         ),
     ],
-    timeout: Annotated[float, typer.Option(help="How long to wait for others, in seconds.")] = 60.0,
+    timeout: Annotated[float, typer.Option(help="How long to wait for others, in seconds: 0 to 86,400.")] = 60.0,
     as_json: AsJson = False,
 ) -> None:
     """The command."""
