@@ -71,15 +71,17 @@ async def test_a_killed_export_that_is_resumed_ends_with_the_same_file(source: s
         assert done.sha256 == (await storage.export(tmp_path / "whole.jsonl")).sha256
 
 
-async def cut(source: str, folder: Path, name: str) -> Path:
-    """An archive in a folder of its own, whose end is missing."""
-    folder.mkdir()
-    file = folder / name
-    async with Storage(source) as storage:
-        await storage.export(file)
+def cut(file: Path) -> None:
+    """Take the end of an archive away."""
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) * 3 // 4])
-    return file
+
+
+async def cut_in_a_folder(source: str, file: Path) -> None:
+    """An export of it all whose end is missing, in a folder of its own."""
+    async with Storage(source) as storage:
+        await storage.export(file)
+    cut(file)
 
 
 def names(folder: Path) -> set[str]:
@@ -92,7 +94,9 @@ async def test_what_resumes_that_were_killed_left_is_removed_by_the_next_one(
     source: str, tmp_path: Path, name: str
 ) -> None:
     folder = tmp_path / "archives"
-    file = await cut(source, folder, name)
+    folder.mkdir()
+    file = folder / name
+    await cut_in_a_folder(source, file)
     for copied in (3, 5):
         die("resume", source, file, copied)
         # The second one took away what the first had left.
@@ -108,7 +112,9 @@ async def test_what_resumes_that_were_killed_left_is_removed_by_the_next_one(
 
 async def test_a_new_export_removes_what_was_left_of_the_archive_before(source: str, tmp_path: Path) -> None:
     folder = tmp_path / "archives"
-    file = await cut(source, folder, "it.jsonl")
+    folder.mkdir()
+    file = folder / "it.jsonl"
+    await cut_in_a_folder(source, file)
     die("resume", source, file, 3)
     file.unlink()
     async with Storage(source) as storage:

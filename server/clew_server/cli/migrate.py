@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew_server.cli.calls import AsJson
+from clew_server.cli.databases import NamedDatabaseUrl, database_of, refuse
 from clew_server.cli.output import print_json, say
 
 if TYPE_CHECKING:
@@ -27,12 +28,7 @@ For example:
 
 
 def migrate(
-    storage: Annotated[
-        str,
-        typer.Option(
-            envvar="CLEW_STORAGE", metavar="URL", help="What to bring up to date: postgresql://…, sqlite://FILE."
-        ),
-    ],
+    storage: NamedDatabaseUrl = None,
     timeout: Annotated[float, typer.Option(help="How long to wait for others, in seconds: 0 to 86,400.")] = 60.0,
     as_json: AsJson = False,
 ) -> None:
@@ -40,10 +36,11 @@ def migrate(
     import asyncio  # noqa: PLC0415  help needs neither
 
     from clew_engine import ClewError, Storage  # noqa: PLC0415
-    from clew_server.cli.databases import refuse  # noqa: PLC0415
+
+    database = database_of(storage, must_be_named=True)
 
     async def migrated() -> tuple[Backend, FormatChange]:
-        handle = Storage(storage)
+        handle = Storage(database.url)
         try:
             return handle.backend, await handle.setup(timeout=timeout)
         finally:
@@ -52,7 +49,7 @@ def migrate(
     try:
         backend, change = asyncio.run(migrated())
     except ClewError as error:
-        refuse(error, as_json=as_json)
+        refuse(error, database, as_json=as_json)
     if as_json:
         print_json({"storage": backend.url, **backend.place, "from": change.before, "to": change.now})
     else:
