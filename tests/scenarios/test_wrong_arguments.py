@@ -34,6 +34,8 @@ WRONG: tuple[Any, ...] = (
     float("nan"),
     float("inf"),
     2**70,
+    1e300,
+    10**400,
     [1],
     ["x", 5],
     {"a": NOTHING},

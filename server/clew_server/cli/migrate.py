@@ -29,7 +29,9 @@ For example:
 
 def migrate(
     storage: NamedDatabaseUrl = None,
-    timeout: Annotated[float, typer.Option(help="How long to wait for others, in seconds: 0 to 86,400.")] = 60.0,
+    timeout: Annotated[
+        float, typer.Option(help="How long to wait for others, in seconds: 0 to 86,400. On Postgres it is 30.")
+    ] = 60.0,
     as_json: AsJson = False,
 ) -> None:
     """The command."""
