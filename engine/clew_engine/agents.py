@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from math import inf
 from typing import Any, Protocol
 
 from clew_engine.agent_program import AgentProgram
+from clew_engine.amounts import LONG_ENOUGH, LONGEST_TTL_S, is_time
 from clew_engine.apps import AppInfo
 from clew_engine.argument_checks import checked
 from clew_engine.blocking import blocking
@@ -180,9 +180,8 @@ def _check_lists(**lists: Any) -> None:
 def _check_kinds(*, limits: Any, approval_ttl: Any, model: Any, storage: Any) -> None:
     if limits is not None and not isinstance(limits, Limits):
         raise _not_due("limits", "a Limits", limits)
-    number = isinstance(approval_ttl, int | float) and not isinstance(approval_ttl, bool)
-    if approval_ttl is not None and not (number and 0 < approval_ttl < inf):
-        raise _not_due("approval_ttl", "a number of seconds over 0, or None for ever,", approval_ttl)
+    if approval_ttl is not None and not is_time(approval_ttl, LONGEST_TTL_S):
+        raise _not_due("approval_ttl", LONG_ENOUGH, approval_ttl)
     if not isinstance(model, str) and not (hasattr(model, "name") and hasattr(model, "stream")):
         raise _not_due("model", "a Model or a name for open_model", model)
     if storage is not None and not isinstance(storage, Storage):

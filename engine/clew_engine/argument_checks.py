@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
+from clew_engine.amounts import LONGEST_S, is_number
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.options import Limits
 
@@ -38,8 +38,8 @@ def _whole(value: Any) -> str | None:
 
 
 def _seconds(value: Any) -> str | None:
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return None if fits else "a number of seconds"
+    # Said so that nan, which is neither less nor more, is none.
+    return None if is_number(value) and -LONGEST_S <= value <= LONGEST_S else "a number of seconds"
 
 
 def _switch(value: Any) -> str | None:

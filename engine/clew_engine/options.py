@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, TypedDict
 
+from clew_engine.amounts import LONGEST_S, MOST_STEPS, MOST_TOKENS, is_number
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.field_rules import MAX_ACTOR, MAX_NAME, MAX_USER_ID, check_metadata, check_text_size
 
@@ -51,9 +52,15 @@ class OnDisconnect(StrEnum):
     CONTINUE = "continue"
 
 
+_MOST = {"steps": MOST_STEPS, "tokens": MOST_TOKENS, "seconds": LONGEST_S, "tool_seconds": LONGEST_S}
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one attempt may use; None is no limit. Times are seconds, `tokens` counts input and output of the model."""
+    """What one attempt may use; None is no limit.
+
+    Times are seconds (10,000 years at most, infinity is refused), `tokens` counts input and output of the model. Raises ArgumentInvalidError.
+    """
 
     steps: int | None = 50
     tokens: int | None = None
@@ -61,16 +68,18 @@ class Limits:
     tool_seconds: float | None = 600.0
 
     def __post_init__(self) -> None:
-        for name in ("steps", "tokens", "seconds", "tool_seconds"):
+        for name, most in _MOST.items():
             value = getattr(self, name)
             if value is None:
                 continue
             whole = name in ("steps", "tokens")
-            if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+            if not is_number(value, whole=whole):
                 due = "a whole number" if whole else "a number of seconds"
                 raise ArgumentInvalidError(f"limits.{name}", f"{due} is due here, not {value!r}"[:200])
-            if not value > 0:
-                raise ArgumentInvalidError(f"limits.{name}", "a limit is larger than 0, or absent for none")
+            # Said so that nan, which is neither less nor more, is refused too.
+            if not 0 < value <= most:
+                text = f"a limit is larger than 0 and at most {most:,}; None is none"
+                raise ArgumentInvalidError(f"limits.{name}", text)
 
     def narrowed(self, other: Limits | None) -> Limits:
         """Both at once: of each the smaller."""
@@ -95,7 +104,10 @@ def _smaller(one: Any, other: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Options of one call; what is None comes from the storage. `deadline_s` is the time the caller has left."""
+    """Options of one call; what is None comes from the storage. Raises ArgumentInvalidError.
+
+    `deadline_s` is the time the caller has left: less than 0 where it is over, None or infinity without an end.
+    """
 
     on_busy: OnBusy | None = None
     busy_timeout_s: float | None = None
@@ -105,8 +117,11 @@ class RunOptions:
     deadline_s: float | None = None
 
     def __post_init__(self) -> None:
-        if self.busy_timeout_s is not None and not 0 <= self.busy_timeout_s <= MAX_BUSY_S:
-            raise ArgumentInvalidError("busy_timeout", f"0 to {MAX_BUSY_S} seconds")
+        if self.busy_timeout_s is not None:
+            _check_busy_timeout(self.busy_timeout_s)
+        if self.deadline_s is not None and not (is_number(self.deadline_s) and self.deadline_s == self.deadline_s):
+            text = f"a number of seconds is due here, or None for no end, not {self.deadline_s!r}"
+            raise ArgumentInvalidError("deadline_s", text[:200])
         check_text_size(self.actor, "actor", MAX_ACTOR)
 
 
@@ -188,13 +203,30 @@ class Tuning:
     recover_pause_s: float = 5.0
 
     def __post_init__(self) -> None:
-        for name in ("busy_timeout_s", "state_limit"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise ArgumentInvalidError(name.removesuffix("_s"), f"a number is due here, not {value!r}"[:200])
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name not in ("on_busy", "recover"):
+                _check_setting(each.name, value)
         if self.recover_tries < 1:
             raise ArgumentInvalidError("recover_tries", "one at least; `manual` is for none")
         if not 0 < self.state_limit <= 3_670_016:
             raise ArgumentInvalidError("state_limit", "the most is 3,670,016 bytes (3.5 MiB)")
-        if not 0 <= self.busy_timeout_s <= MAX_BUSY_S:
-            raise ArgumentInvalidError("busy_timeout", f"0 to {MAX_BUSY_S} seconds")
+        _check_busy_timeout(self.busy_timeout_s)
+
+
+def _check_busy_timeout(seconds: Any) -> None:
+    if not is_number(seconds):
+        raise ArgumentInvalidError("busy_timeout", f"a number of seconds is due here, not {seconds!r}"[:200])
+    if not 0 <= seconds <= MAX_BUSY_S:
+        raise ArgumentInvalidError("busy_timeout", f"0 to {MAX_BUSY_S} seconds")
+
+
+def _check_setting(name: str, value: Any) -> None:
+    """A size or a count is whole, a time any number; none is less than nothing, and none without an end."""
+    time = name.endswith("_s")
+    field = "busy_timeout" if name == "busy_timeout_s" else name
+    if not is_number(value, whole=not time):
+        due = "a number of seconds" if time else "a whole number"
+        raise ArgumentInvalidError(field, f"{due} is due here, not {value!r}"[:200])
+    if not 0 <= value <= (LONGEST_S if time else MOST_TOKENS):
+        raise ArgumentInvalidError(field, f"0 or more, and an end to it, not {value!r}"[:200])

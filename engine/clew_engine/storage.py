@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 from clew_engine import commands
+from clew_engine.amounts import LONGEST_WAIT_S
 from clew_engine.approval_feed import ApprovalFeed
 from clew_engine.archives import ArchiveFile, Exported, Imported, Progress, selection_of
 from clew_engine.argument_checks import checked
@@ -42,7 +43,16 @@ from clew_engine.storage_errors import translated
 from clew_engine.stored_threads import StoredThread
 from clew_engine.sweep import settle, sweep
 from clew_engine.warm_threads import WarmThreads
-from clew_storage import Backend, Grant, StorageError, StorageRefused, StorageStats, ThreadKey, open_storage
+from clew_storage import (
+    Backend,
+    FormatChange,
+    Grant,
+    StorageError,
+    StorageRefused,
+    StorageStats,
+    ThreadKey,
+    open_storage,
+)
 
 T = TypeVar("T")
 _log = logging.getLogger("clew.engine")
@@ -105,7 +115,8 @@ class Storage:
         self.waiting: set[asyncio.Future[Grant]] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._opening: asyncio.Task[None] | None = None
-        self._setting_up: asyncio.Task[None] | None = None
+        self._change: FormatChange | None = None
+        self._setting_up: asyncio.Task[FormatChange] | None = None
         self._sweeper: asyncio.Task[None] | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
 
@@ -124,21 +135,25 @@ class Storage:
         return StoredThread(self, key, actor=actor or "", on_busy=on_busy, busy_timeout=busy_timeout)
 
     @checked
-    async def setup(self, *, timeout: float = 10.0) -> None:  # noqa: ASYNC109 - it bounds the wait for others, not the work
+    async def setup(self, *, timeout: float = 10.0) -> FormatChange:  # noqa: ASYNC109 - it bounds the wait for others, not the work
         """Make the database where there is none, and run the migrations that it has not had; any number of processes may do so at a time.
 
-        Each waits for its turn, up to `timeout` seconds, and leaves the file free for the next. Raises StorageUnavailableError where it stays in use
+        Each waits for its turn, up to `timeout` seconds (0 to 86,400; on Postgres up to 30 for another's migration, whatever it says), and leaves the file free for the next. Raises StorageUnavailableError where it stays in use
         by another process (a server has set it up itself), with that one's pid. Of a Storage that is open nothing is left to do. It need not be
-        called: whoever opens a database sets it up.
+        called: whoever opens a database sets it up. Returns the format that was found (0: none), and the one that there is now; of a Storage that
+        was open those of its opening.
         """
+        if not 0 <= timeout <= LONGEST_WAIT_S:
+            raise ArgumentInvalidError("timeout", f"0 to {LONGEST_WAIT_S:,} seconds")
         while self._setting_up is not None:
             await asyncio.wait({self._setting_up})
         if self._opening is not None or self.backend.shared:
             await self.open()
-            return
+            assert self._change is not None
+            return self._change
         self._setting_up = asyncio.get_running_loop().create_task(set_up(self.backend.url, timeout_s=timeout))
         try:
-            await self._setting_up
+            return await self._setting_up
         except StorageError as error:
             raise translated(error, None) from error
         finally:
@@ -154,7 +169,7 @@ class Storage:
             self.loop = running
             if self.exchange is not None:
                 self.exchange.open()
-            self._opening = running.create_task(self.backend.open())
+            self._opening = running.create_task(self._open_backend())
         elif self.loop is not running:
             self._opening = running.create_task(self._move(running))
         try:
@@ -166,6 +181,9 @@ class Storage:
             self._sweeper = self.loop.create_task(self._sweep()) if self.loop else None
         self.recovery.begin()
         return self
+
+    async def _open_backend(self) -> None:
+        self._change = await self.backend.open()
 
     async def _move(self, running: asyncio.AbstractEventLoop) -> None:
         """Go on in another event loop, as a script does that calls `asyncio.run` twice."""

@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_type_hints, overload
 
 import pydantic
 
+from clew_engine.amounts import LONGEST_S, is_time
 from clew_engine.author_threads import THREADS
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.json_text import JsonError, encode, parse_strict
@@ -54,7 +55,7 @@ class Tool:
     """A named function with its schema.
 
     `once`: its start is recorded before it begins and it is never started again by itself. `approve`: True, or a function of the arguments, for
-    calls that wait for a person. `timeout` in seconds ends a call with a failed outcome.
+    calls that wait for a person. `timeout` in seconds ends a call with a failed outcome; None is none. Raises ArgumentInvalidError.
     """
 
     def __init__(
@@ -78,6 +79,11 @@ class Tool:
         self.description = inspect.cleandoc(description or function.__doc__ or "")
         self.once = once
         self.approve = approve
+        if timeout is not None and not is_time(timeout):
+            raise ArgumentInvalidError(
+                "tool.timeout",
+                f"seconds over 0 (and at most {LONGEST_S:,}), or None for none, are due here, not {timeout!r}"[:200],
+            )
         self.timeout = timeout
         self._is_async = inspect.iscoroutinefunction(function)
         self._context, self._model = _signature(self.name, function)

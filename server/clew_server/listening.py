@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import socket
 import ssl
 from pathlib import Path
@@ -35,10 +36,20 @@ def listen(server: grpc.aio.Server, settings: Settings) -> tuple[str, int]:
 
 
 def write_port(path: Path, port: int) -> None:
-    """Whoever waits for the file finds it whole."""
-    half = path.with_name(f"{path.name}.part")
-    half.write_text(f"{port}\n")
-    half.replace(path)
+    """Whoever waits for the file finds it whole, also where several servers write it: the last one's port is in it. Raises ServeError."""
+    half = path.with_name(f".clew-port-{secrets.token_hex(8)}")
+    try:
+        with half.open("x", encoding="utf-8") as file:
+            file.write(f"{port}\n")
+        half.replace(path)
+    except OSError as error:
+        raise ServeError(
+            f"the port cannot be written to {path}: {error.strerror}; name another file with --port-file"
+        ) from error
+    finally:
+        # Gone already where it took its place.
+        with contextlib.suppress(OSError):
+            half.unlink()
 
 
 def _bind(server: grpc.aio.Server, address: str, credentials: grpc.ServerCredentials | None) -> int:

@@ -176,8 +176,22 @@ class Settings(BaseSettings):
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, cls.config_file)
 
 
-def _check_file(path: Path) -> None:
-    """A misspelt setting would be none, without a word."""
+def storage_in(path: Path = Path(CONFIG_FILE)) -> str | None:
+    """The `storage` of a file of settings, for a command that works on the database and has no use for the rest; None where there is no such file.
+
+    Raises SettingsFileError.
+    """
+    try:
+        url = _check_file(path).get("storage") if path.exists() else None
+    except OSError as error:
+        raise SettingsFileError(f"{path} cannot be read: {error.strerror}") from error
+    if url is not None and not isinstance(url, str):
+        raise SettingsFileError(f"{path}: storage is the URL of a database, and not {url!r}")
+    return url
+
+
+def _check_file(path: Path) -> dict[str, Any]:
+    """What is in the file. A misspelt setting would be none, without a word."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -187,6 +201,7 @@ def _check_file(path: Path) -> None:
         if key not in known:
             (nearest,) = difflib.get_close_matches(key, known, n=1, cutoff=0)
             raise SettingsFileError(f"{path}: there is no setting {key!r}; the nearest is {nearest!r}")
+    return found
 
 
 def is_loopback(host: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote
@@ -27,7 +28,9 @@ def open_storage(url: str | None = None) -> Backend:
         return _open_default()
     scheme, separator, rest = url.partition("://")
     if not separator:
-        raise StorageRefused(f"{url!r} is not a storage URL; write sqlite://{url} for a file, or memory://")
+        # What was meant for a database may have a password in it.
+        shown = re.sub(r":[^:@/]*@", ":***@", url)
+        raise StorageRefused(f"{shown!r} is not a storage URL; write sqlite://{shown} for a file, or memory://")
     if scheme == "memory":
         if rest:
             raise StorageRefused(f"memory:// takes no name or option, and got {rest!r}")

@@ -16,6 +16,7 @@ from clew_storage.records import (
     CachedValue,
     CacheKey,
     CheckpointRecord,
+    FormatChange,
     Glance,
     Grant,
     Head,
@@ -351,8 +352,14 @@ class Backend(Protocol):
     """One database."""
 
     url: str
+    """As it may be shown: without a password."""
     shared: bool
     """Whether other processes may write to the database while this one does."""
+
+    @property
+    def place(self) -> Mapping[str, str]:
+        """What the URL may leave open: the `file` with its whole path, or the `schema`. Nothing for a database in memory."""
+        ...
 
     @property
     def leases(self) -> Leases:
@@ -394,7 +401,7 @@ class Backend(Protocol):
         """How much there is."""
         ...
 
-    async def open(self) -> None:
+    async def open(self) -> FormatChange:
         """Take ownership, bring the format up to date and be ready; may be called once.
 
         Raises `StorageRefused` (`StorageInUse` where another process owns the database) and says why.

@@ -33,6 +33,14 @@ class Source(StrEnum):
     UPDATE = "update"
 
 
+@dataclass(frozen=True, slots=True)
+class FormatChange:
+    """The format that a database had when it was opened, 0 where there was none, and the one that it has since. In memory both are 0."""
+
+    before: int
+    now: int
+
+
 class ApprovalState(StrEnum):
     """Where an approval stands. Only a pending one can be decided, and only once."""
 

@@ -1,4 +1,7 @@
-"""A program that exports or imports and kills itself in the middle: `dying.py export|import URL FILE THREADS`, or `part URL FILE PARTS`."""
+"""A program that exports or imports and kills itself in the middle: `dying.py export|resume|import URL FILE THREADS`, or `part URL FILE PARTS`.
+
+`resume` dies while it copies the threads that it keeps.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from clew_engine import Storage
-from clew_storage.archives import ArchivedThread, ArchiveReader, open_archive
+from clew_storage.archives import ArchivedThread, ArchiveReader, ArchiveWriter, open_archive
 from clew_storage.thread_parts import Part
 
 
@@ -37,6 +40,16 @@ async def main(verb: str, url: str, file: str, number: int) -> None:
     async with Storage(url) as storage:
         if verb == "export":
             await storage.export(file, progress=lambda threads, _: die() if threads == number else None)
+        elif verb == "resume":
+            flush = ArchiveWriter.flush
+
+            def flush_or_die(writer: ArchiveWriter) -> None:
+                flush(writer)
+                if writer.threads == number:
+                    die()
+
+            ArchiveWriter.flush = flush_or_die  # type: ignore[assignment,method-assign]
+            await storage.export(file, resume=True)
         elif verb == "import":
             await storage.import_(file, progress=lambda threads, _: die() if threads >= number else None)
         else:

@@ -11,6 +11,7 @@ import pytest
 
 from clew_engine import Storage
 from clew_storage import Amount, Kind, open_storage
+from clew_storage.archives import OutputFile
 from clew_storage.conformance.archive_promises import a_rich_thread
 from clew_storage.conformance.archive_promises import exported as parts_of
 from clew_storage.conformance.examples import KEY
@@ -68,6 +69,70 @@ async def test_a_killed_export_that_is_resumed_ends_with_the_same_file(source: s
         done = await storage.export(file, resume=True)
         assert done.threads == THREADS
         assert done.sha256 == (await storage.export(tmp_path / "whole.jsonl")).sha256
+
+
+def cut(file: Path) -> None:
+    """Take the end of an archive away."""
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) * 3 // 4])
+
+
+async def cut_in_a_folder(source: str, file: Path) -> None:
+    """An export of it all whose end is missing, in a folder of its own."""
+    async with Storage(source) as storage:
+        await storage.export(file)
+    cut(file)
+
+
+def names(folder: Path) -> set[str]:
+    """What is in a folder."""
+    return {each.name for each in folder.iterdir()}
+
+
+@pytest.mark.parametrize("name", ["it.jsonl", "it.jsonl.gz"])
+async def test_what_resumes_that_were_killed_left_is_removed_by_the_next_one(
+    source: str, tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "archives"
+    folder.mkdir()
+    file = folder / name
+    await cut_in_a_folder(source, file)
+    for copied in (3, 5):
+        die("resume", source, file, copied)
+        # The second one took away what the first had left.
+        assert len(names(folder)) == 2
+    (left,) = names(folder) - {name}
+    others = {"clew-export-notes", f"clew-export-{'0' * 16}-abcdefgh", f"{left}.txt"}
+    for other in others:
+        (folder / other).write_text("a user's own")
+    async with Storage(source) as storage:
+        assert (await storage.export(file, resume=True)).threads == THREADS
+    assert names(folder) == {name, *others}
+
+
+async def test_a_new_export_removes_what_was_left_of_the_archive_before(source: str, tmp_path: Path) -> None:
+    folder = tmp_path / "archives"
+    folder.mkdir()
+    file = folder / "it.jsonl"
+    await cut_in_a_folder(source, file)
+    die("resume", source, file, 3)
+    file.unlink()
+    async with Storage(source) as storage:
+        await storage.export(file)
+    assert names(folder) == {"it.jsonl"}
+
+
+async def test_the_file_of_one_that_is_alive_stays(source: str, tmp_path: Path) -> None:
+    folder = tmp_path / "archives"
+    folder.mkdir()
+    file = folder / "it.jsonl"
+    alive = OutputFile.beside(file)
+    async with Storage(source) as storage:
+        await storage.export(file)
+        assert names(folder) == {"it.jsonl", alive.path.name}
+        alive.close()
+        await storage.export(file, resume=True)
+    assert names(folder) == {"it.jsonl"}
 
 
 async def expect_nothing(target: str) -> None:

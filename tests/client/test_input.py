@@ -33,6 +33,43 @@ async def test_limits_that_are_none_are_refused_by_name(limits: Any, field: str)
     assert refusal.value.metadata["field"] == field
 
 
+# The second is the first that gRPC's clock does not hold.
+TOO_LONG = [float("inf"), 9.3e9, 1e300, 10**30, 10**400, float("nan")]
+
+
+@pytest.mark.parametrize("seconds", TOO_LONG)
+async def test_a_time_that_no_clock_holds_is_refused_and_not_taken_for_one_that_is_over(seconds: float) -> None:
+    with pytest.raises(ArgumentInvalidError) as refusal:
+        Client("localhost:1", timeout=seconds)
+    assert refusal.value.metadata["field"] == "timeout"
+    async with Client("localhost:1") as client:
+        thread = client.app("support").thread("t")
+        with pytest.raises(ArgumentInvalidError) as refusal:
+            await thread.send("hello", timeout=seconds)
+        assert refusal.value.metadata["field"] == "timeout"
+        with pytest.raises(ArgumentInvalidError) as refusal:
+            await thread.retry(busy_timeout=seconds)
+        assert refusal.value.metadata["field"] == "busy_timeout"
+        with pytest.raises(ArgumentInvalidError) as refusal:
+            thread.watch(timeout=seconds)
+    assert refusal.value.metadata["field"] == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("limits", "field"),
+    [
+        *((Limits(seconds=each), "options.limits.max_duration") for each in (*TOO_LONG[:1], *TOO_LONG[2:])),
+        *((Limits(tool_seconds=each), "options.limits.tool_timeout") for each in (*TOO_LONG[:1], *TOO_LONG[2:])),
+        *((Limits(steps=each), "options.limits.max_steps") for each in (2**31, 10**30, 1.5, float("inf"))),  # type: ignore[arg-type]
+    ],
+)
+async def test_limits_that_the_contract_does_not_hold_are_refused_by_name(limits: Limits, field: str) -> None:
+    async with Client("localhost:1") as client:
+        with pytest.raises(ArgumentInvalidError) as refusal:
+            await client.app("support").thread("t").send("hello", limits=limits)
+    assert refusal.value.metadata["field"] == field
+
+
 @pytest.mark.parametrize("value", [{1: "a"}, [{"deep": {None: 1}}], float("nan"), "\ud800", object()])
 async def test_a_value_that_is_no_json_is_refused(value: Any) -> None:
     async with Client("localhost:1") as client:

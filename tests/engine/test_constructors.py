@@ -8,10 +8,16 @@ from typing import Any
 
 import pytest
 
-from clew_engine import Agent, Limits, Storage, Workflow, open_storage, tool
+from clew_engine import Agent, Limits, RunOptions, Storage, Tuning, Workflow, open_storage, tool
 from clew_engine.errors import ArgumentInvalidError, IdInvalidError, StorageUnavailableError
+from clew_storage import ThreadKey
 
 ANY: list[Any] = [5]
+
+
+def ping() -> str:
+    """A tool."""
+    return "pong"
 
 
 @pytest.mark.parametrize(
@@ -22,6 +28,8 @@ ANY: list[Any] = [5]
         ({"model": 5}, "agent.model"),
         ({"approval_ttl": -1}, "agent.approval_ttl"),
         ({"approval_ttl": "1"}, "agent.approval_ttl"),
+        ({"approval_ttl": float("nan")}, "agent.approval_ttl"),
+        ({"approval_ttl": 1e300}, "agent.approval_ttl"),
         ({"limits": {}}, "agent.limits"),
         ({"tools": 5}, "agent.tools"),
         ({"tools": [5]}, "agent.tools"),
@@ -66,6 +74,85 @@ def test_no_limit_is_made_of_it(steps: Any) -> None:
     with pytest.raises(ArgumentInvalidError) as raised:
         Limits(steps=steps)
     assert raised.value.metadata["field"] == "limits.steps"
+
+
+NO_TIMES = [float("nan"), float("inf"), float("-inf"), -1, 1e300, 10**30, "1", True]
+# What no clock or counter of the contract holds.
+NO_LIMITS = [
+    *(("steps", value) for value in (float("inf"), float("nan"), 10**30, 2**31, -1, 1.5)),
+    *(("tokens", value) for value in (float("inf"), float("nan"), 10**30, 2**63, -1, 1.5)),
+    *(("seconds", value) for value in NO_TIMES),
+    *(("tool_seconds", value) for value in NO_TIMES),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), NO_LIMITS)
+def test_no_limit_is_made_of_a_number_that_is_none(name: str, value: Any) -> None:
+    with pytest.raises(ArgumentInvalidError) as raised:
+        Limits(**{name: value})
+    assert raised.value.metadata["field"] == f"limits.{name}"
+
+
+def test_the_largest_limits_are_those_of_the_contract() -> None:
+    most = Limits(steps=2**31 - 1, tokens=2**63 - 1, seconds=315_576_000_000, tool_seconds=315_576_000_000)
+    assert most.narrowed(Limits()) == Limits(tokens=2**63 - 1)
+
+
+@pytest.mark.parametrize("value", [*NO_TIMES, 3601])
+def test_no_options_are_made_of_a_time_to_wait_that_is_none(value: Any) -> None:
+    with pytest.raises(ArgumentInvalidError) as raised:
+        RunOptions(busy_timeout_s=value)
+    assert raised.value.metadata["field"] == "busy_timeout"
+
+
+@pytest.mark.parametrize("value", [float("nan"), "1", True])
+def test_no_options_are_made_of_a_deadline_that_is_none(value: Any) -> None:
+    with pytest.raises(ArgumentInvalidError) as raised:
+        RunOptions(deadline_s=value)
+    assert raised.value.metadata["field"] == "deadline_s"
+
+
+async def test_a_deadline_may_be_over_and_may_be_without_an_end() -> None:
+    async with Storage("memory://") as storage:
+        key = ThreadKey("", "t")
+        for deadline_s in (-5.0, float("inf"), 1e300, 10**30):
+            async with storage.holding(key, RunOptions(deadline_s=deadline_s)) as thread:
+                assert thread.version == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("heartbeat_s", value) for value in NO_TIMES),
+        *(("look_s", value) for value in NO_TIMES),
+        *(("cache_bytes", value) for value in (float("inf"), float("nan"), 10**30, -1, "1")),
+        *(("recover_tries", value) for value in (float("inf"), float("nan"), 10**30, 0, "1")),
+    ],
+)
+def test_no_tuning_is_made_of_a_number_that_is_none(name: str, value: Any) -> None:
+    with pytest.raises(ArgumentInvalidError) as raised:
+        Tuning(**{name: value})
+    assert raised.value.metadata["field"] == name
+
+
+@pytest.mark.parametrize("value", [*NO_TIMES, 0])
+def test_no_tool_and_no_workflow_are_made_of_a_time_that_is_none(value: Any) -> None:
+    with pytest.raises(ArgumentInvalidError) as of_tool:
+        tool(timeout=value)(ping)
+    assert of_tool.value.metadata["field"] == "tool.timeout"
+    flow = Workflow("flow")
+    flow.node(lambda _: {}, name="only")
+    flow.start("only")
+    with pytest.raises(ArgumentInvalidError) as of_flow:
+        flow.compile(approval_ttl=value)
+    assert of_flow.value.metadata["field"] == "workflow.approval_ttl"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1, 1e300, 10**30])
+async def test_no_set_up_waits_for_a_time_that_is_none(value: Any) -> None:
+    with pytest.raises(ArgumentInvalidError) as raised:
+        await Storage("memory://").setup(timeout=value)
+    assert raised.value.metadata["field"] == "timeout"
 
 
 def test_no_storage_is_made_of_a_number() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from clew.v1.approval_service_pb2 import WatchApprovalsRequest
 from clew.v1.run_pb2 import DISCONNECT_POLICY_CONTINUE, RunOptions
 from clew_engine.errors import StorageUnavailableError
 from clew_server.app import Server
-from clew_server.listening import ServeError
+from clew_server.listening import ServeError, write_port
 from clew_server.settings import Settings, is_loopback
 from tests.rpc.agents import echo, support
 from tests.support.serving import Served, serving, stubs_on
@@ -45,6 +46,23 @@ def tls(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> dict
     issued.private_key_pem.write_to_path(key)
     authority.cert_pem.write_to_path(ca)
     return {"cert": cert, "key": key, "ca": ca}
+
+
+def test_servers_that_are_told_the_same_file_do_not_meet_on_the_way_to_it(tmp_path: Path) -> None:
+    # One of them was killed there, and left this.
+    (tmp_path / "port.part").mkdir()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda port: write_port(tmp_path / "port", port), range(200)))
+    assert int((tmp_path / "port").read_text()) in range(200)
+    assert {each.name for each in tmp_path.iterdir()} == {"port", "port.part"}
+
+
+@pytest.mark.parametrize("where", ["none/port", "folder"])
+def test_a_port_that_cannot_be_written_is_told_by_the_name_of_its_file(tmp_path: Path, where: str) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ServeError, match=f"cannot be written to {tmp_path / where}: .*; name another file"):
+        write_port(tmp_path / where, 1)
+    assert [each.name for each in tmp_path.iterdir()] == ["folder"]
 
 
 def test_reflection_is_off_where_others_can_ask_unless_it_is_asked_for() -> None:

@@ -34,6 +34,8 @@ WRONG: tuple[Any, ...] = (
     float("nan"),
     float("inf"),
     2**70,
+    1e300,
+    10**400,
     [1],
     ["x", 5],
     {"a": NOTHING},
@@ -220,3 +222,42 @@ async def test_an_argument_that_there_is_not_is_no_option(objects: Callable[[str
     for surface in ("here", "there"):
         with pytest.raises(TypeError, match="unexpected keyword argument 'bogus'"):
             await objects(surface)["thread"].update_state({"a": 1}, bogus=2)
+
+
+BOTH = [verb for verb in HERE if verb in THERE]
+
+
+async def refusal(objects: Callable[[str], dict[str, Any]], surface: str, verb: Verb, value: int) -> object:
+    """Code, message and fields of the refusal of a verb with this `expected_version`; None for a verb that has none."""
+    method = getattr(objects(surface)[verb[0]], verb[1])
+    known = parameters(method, clew_engine.options if surface == "here" else clew.requests)
+    if "expected_version" not in known:
+        return None
+    with pytest.raises(ERRORS) as refused:
+        await outcome(call(method, known, "expected_version", value))
+    error: Any = refused.value
+    return error.code, error.message, error.metadata
+
+
+@pytest.mark.parametrize("value", [-1, -(10**30), 2**63, 10**30])
+@pytest.mark.parametrize("verb", BOTH, ids=[" ".join(verb) for verb in BOTH])
+async def test_a_version_that_cannot_be_is_refused_in_process_as_by_the_client(
+    objects: Callable[[str], dict[str, Any]], verb: Verb, value: int
+) -> None:
+    here = await refusal(objects, "here", verb, value)
+    assert here == await refusal(objects, "there", verb, value)
+    if here is not None:
+        assert "('argument_invalid', 'expected_version: " in repr(here)
+
+
+@pytest.mark.parametrize("name", ["approve", "stream_approve", "reject", "stream_reject"])
+async def test_who_decides_all_at_another_version_is_told_so_in_process_as_by_the_client(
+    objects: Callable[[str], dict[str, Any]], name: str
+) -> None:
+    here = await refusal(objects, "here", ("thread", name), 2**63 - 1)
+    assert here == await refusal(objects, "there", ("thread", name), 2**63 - 1)
+    assert "is at version 0, not at 9223372036854775807" in repr(here)
+    await objects("here")["thread"].update_state({"a": 1})
+    here = await refusal(objects, "here", ("thread", name), 7)
+    assert here == await refusal(objects, "there", ("thread", name), 7)
+    assert "is at version 1, not at 7" in repr(here)

@@ -119,7 +119,9 @@ def test_migrate_is_a_step_of_its_own(postgres_dsn: str) -> None:
     early = clew("serve", "tests/cli/served_support.py", "--port", "0", "--storage", f"{url}&migrate=0")
     assert early.returncode != 0
     assert "migrate it first" in early.stderr
-    assert json.loads(clew("migrate", "--storage", url, "--json").stdout)["storage"].startswith("postgresql://")
+    made = json.loads(clew("migrate", "--storage", url, "--json").stdout)
+    assert made["storage"].startswith("postgresql://")
+    assert made["from"] == 0
     assert "is up to date" in clew("migrate", "--storage", url).stdout
     refused_url = clew("migrate", "--storage", "postgresql://nobody@127.0.0.1:1/none?connect_timeout_s=1")
     assert (refused_url.returncode, "Traceback" in refused_url.stderr) == (1, False)

@@ -18,6 +18,7 @@ from clew_storage import StorageRefused, default_path, open_storage
         ("postgresql://host/db?schema=Mine", "no name for a schema"),
         ("postgres://host/db?schema=pg_x", "no name for a schema"),
         ("postgresql://host/db?pgbouncer=yes", "pgbouncer is one of 0, 1"),
+        ("postgresql://host/db?lease_s=soon&sslpassword=secret", "sslpassword=***: lease_s is a number"),
         ("postgresql://ada:secret@host/db?lease_s=soon", "ada:***@host/db?lease_s=soon: lease_s is a number"),
         ("postgresql://host/db?lease_s=0", "lease_s must be greater than 0"),
         ("postgresql://host/db?pool_size=2", "it takes 3 at least"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, ParamSpec, TypeVar, cast
 
 from clew.errors import ArgumentInvalidError
 from clew.options import Limits
+from clew.settings import LONGEST_S
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,8 +37,9 @@ def _whole(value: Any) -> str | None:
 
 
 def _seconds(value: Any) -> str | None:
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return None if fits else "a number of seconds"
+    # Said so that nan, which is neither less nor more, is none.
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and -LONGEST_S <= value <= LONGEST_S
+    return None if fits else f"a number of seconds, {LONGEST_S:,} at most,"
 
 
 def _switch(value: Any) -> str | None:

@@ -14,6 +14,7 @@ from clew.errors import (
     ResumeInvalidError,
     ThreadInterruptedError,
     ThreadNotFoundError,
+    VersionConflictError,
 )
 from clew.v1 import (
     approval_pb2,
@@ -30,8 +31,11 @@ _NOT_RECORDED = ("approval_already_decided", "version_conflict", "resume_invalid
 _STATES = (approval_pb2.APPROVAL_STATE_APPROVED, approval_pb2.APPROVAL_STATE_REJECTED)
 
 
-async def pending_ids(connection: Connection, thread_id: str) -> tuple[list[str], int]:
-    """The approvals that a thread waits for, and the version that they were read at. Raises what deciding nothing would be refused with."""
+async def pending_ids(connection: Connection, thread_id: str, expected: int | None = None) -> tuple[list[str], int]:
+    """The approvals that a thread waits for, and the version that they were read at. Raises what deciding nothing would be refused with.
+
+    A thread without any that is not at the expected version is refused for that, as the server does where there are some.
+    """
     request = approval_service_pb2.ListApprovalsRequest(thread_id=thread_id)
     found: list[str] = []
     version = 0
@@ -45,20 +49,32 @@ async def pending_ids(connection: Connection, thread_id: str) -> tuple[list[str]
                 break
         if found:
             return found, version
-        raise await _why_nothing_waits(connection, thread_id)
+        raise await _why_nothing_waits(connection, thread_id, expected)
     except ThreadNotFoundError:
-        raise _nothing(thread_id) from None
+        raise _elsewhere(thread_id, expected, 0) or _nothing(thread_id) from None
 
 
-async def _why_nothing_waits(connection: Connection, thread_id: str) -> ClewError:
+async def _why_nothing_waits(connection: Connection, thread_id: str, expected: int | None) -> ClewError:
     request = thread_service_pb2.GetThreadRequest(thread_id=thread_id)
     thread = (await connection.ask(connection.threads.GetThread, request)).thread
+    elsewhere = _elsewhere(thread_id, expected, thread.version)
+    if elsewhere is not None:
+        return elsewhere
     if thread.run.state == thread_pb2.RUN_STATE_INTERRUPTED:
         return ThreadInterruptedError(
             f"run {thread.run.run_id} of thread {thread_id} was interrupted; retry continues it",
             metadata={"run_id": thread.run.run_id},
         )
     return _nothing(thread_id)
+
+
+def _elsewhere(thread_id: str, expected: int | None, version: int) -> VersionConflictError | None:
+    if expected is None or expected == version:
+        return None
+    return VersionConflictError(
+        f"thread {thread_id!r} is at version {version}, not at {expected}; read it again and decide anew",
+        metadata={"thread_id": thread_id, "expected_version": str(expected), "version": str(version)},
+    )
 
 
 def _nothing(thread_id: str) -> ResumeInvalidError:

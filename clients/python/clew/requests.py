@@ -59,12 +59,17 @@ class Frame:
 
 
 def frame_of(thread_id: str, actor: str, arguments: RunArguments) -> Frame:
-    """The frame of one request, however often it has to be sent."""
+    """The frame of one request, however often it has to be sent. Raises ArgumentInvalidError, naming the field."""
+    expected = arguments.get("expected_version")
+    if expected is not None and expected < 0:
+        # Said here too, since what decides all that waits reads before it asks.
+        text = "expected_version: a version is not negative"
+        raise ArgumentInvalidError(text, metadata={"field": "expected_version"})
     return Frame(
         thread_id=thread_id,
         actor=actor,
         request_id=arguments.get("request_id") or new_request_id(),
-        expected_version=arguments.get("expected_version"),
+        expected_version=expected,
         options=run_options(arguments.get("on_busy"), arguments.get("busy_timeout"), arguments.get("limits"), actor),
         timeout=arguments.get("timeout"),
     )

@@ -145,7 +145,7 @@ class Runs:
         async def request(to: Connection) -> pb.DecideRequest:
             named = bool(options.get("request_id"))
             try:
-                ids, version = await pending_ids(to, self.id)
+                ids, version = await pending_ids(to, self.id, frame.expected_version)
             except ClewError:
                 known = await self._recorded(to, frame, decide) if named else None
                 if known is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from clew.errors import ArgumentInvalidError
 
 DEFAULT_TARGET = "localhost:50051"
 TARGET_VARIABLE = "CLEW_TARGET"
+# The longest that a call may be told to take: 100 years. gRPC counts nanoseconds, and takes a deadline that it cannot hold for one that is over.
+LONGEST_S = 3_155_760_000
 
 Token = str | Callable[[], str]
 
@@ -70,8 +71,8 @@ def check_times(**times: Any) -> None:
     """Raises ArgumentInvalidError, by the argument's name, for what is no number of seconds."""
     for name, value in times.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not 0 <= value < math.inf:
-            raise _refused(name, f"a number of seconds is due here, not {value!r}"[:200])
+        if not number or not 0 <= value <= LONGEST_S:
+            raise _refused(name, f"a number of seconds, {LONGEST_S:,} at most, is due here, not {value!r}"[:200])
 
 
 def _is_local(target: str) -> bool:

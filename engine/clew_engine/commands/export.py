@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from clew_engine.archives import ArchiveFile, Exported, Progress, Selection, file_error
 from clew_engine.errors import ArgumentInvalidError, ThreadNotFoundError
 from clew_storage import StorageRefused, ThreadKey, ThreadMissing
-from clew_storage.archives import ArchiveWriter, OutputFile, Resumed, resume
+from clew_storage.archives import ArchiveWriter, OutputFile, Resumed, remove_left, resume
 from clew_storage.thread_parts import ThreadPart
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def _begun(path: Path, selection: Selection, *, go_on: bool) -> Resumed:
     """A new file, or with `go_on` the one that is there, behind its last whole thread."""
     if not go_on or not path.exists():
         file = OutputFile(path)
+        remove_left(path)
         return Resumed(file, ArchiveWriter(file, selection.told()), None)
     try:
         return resume(path, selection.told())

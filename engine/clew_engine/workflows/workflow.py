@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 from clew_engine.agents import Agent
+from clew_engine.amounts import LONG_ENOUGH, LONGEST_TTL_S, is_time
 from clew_engine.errors import ArgumentInvalidError
 from clew_engine.ids import check_id
 from clew_engine.options import Limits
@@ -116,6 +117,9 @@ class Workflow:
         approval_ttl: float | None = None,
     ) -> WorkflowApp:
         """The workflow as an app on a storage (default: one of its own in memory). Raises ArgumentInvalidError for a graph that cannot run."""
+        if approval_ttl is not None and not is_time(approval_ttl, LONGEST_TTL_S):
+            text = f"{LONG_ENOUGH} is due here, not {approval_ttl!r}"
+            raise ArgumentInvalidError("workflow.approval_ttl", text[:200])
         self._graph.check()
         self._upgrades.check_names(self._nodes)
         for name in (*pause_before, *pause_after):

@@ -25,6 +25,7 @@ class Announcement:
     port: int
     security: str
     storage: str
+    place: dict[str, str]
     apps: list[dict[str, Any]]
 
     @classmethod
@@ -33,7 +34,8 @@ class Announcement:
         settings = server.settings
         security = "mTLS" if settings.tls_client_ca else "TLS" if settings.tls_cert else "no TLS"
         apps = [_told(info) for info in server.apps.infos()]
-        return cls(server.address, server.port, security, server.storage.backend.url, apps)
+        backend = server.storage.backend
+        return cls(server.address, server.port, security, backend.url, dict(backend.place), apps)
 
     @classmethod
     def read(cls, line: bytes) -> Self:
@@ -58,6 +60,7 @@ class Announcement:
             "port": self.port,
             "tls": self.security != "no TLS",
             "storage": self.storage,
+            **self.place,
             "apps": [{name: app[name] for name in ("name", "kind", "model")} for app in self.apps],
             "workers": workers,
             "pid": os.getpid(),
@@ -70,7 +73,8 @@ class Announcement:
             f"[bold]clew[/] listens on [bold green]{self.address}[/] ({self.security}{several})",
             markup=True,
         )
-        out.print(f"  storage  {self.storage}", markup=False)
+        schema = f", schema {self.place['schema']}" if "schema" in self.place else ""
+        out.print(f"  storage  {self.storage}{schema}", markup=False)
         for app in self.apps:
             tools = ", ".join(app["tools"])
             # A workflow has no model of its own.

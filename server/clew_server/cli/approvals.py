@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew_server.cli.calls import DEFAULT_TARGET, AsJson, Target, call
+from clew_server.cli.given_values import not_empty
 from clew_server.cli.output import (
     console,
     moment,
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
 approvals = typer.Typer(no_args_is_help=True, help="The inbox of what waits for people, across threads.")
 ApprovalIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Approvals of one thread, by their ids.")]
 ApprovalId = Annotated[str, typer.Argument(metavar="ID", help="The approval's id.")]
-Actor = Annotated[str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="Who decides.")]
-OfThread = Annotated[str, typer.Option("--thread", metavar="ID", help="Only this thread's.")]
-OfApp = Annotated[str, typer.Option("--app", metavar="NAME", help="Only this app's.")]
-OfUser = Annotated[str, typer.Option("--user", metavar="ID", help="Only this user's.")]
+Actor = Annotated[str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="Who decides.", callback=not_empty)]
+OfThread = Annotated[str, typer.Option("--thread", metavar="ID", help="Only this thread's.", callback=not_empty)]
+OfApp = Annotated[str, typer.Option("--app", metavar="NAME", help="Only this app's.", callback=not_empty)]
+OfUser = Annotated[str, typer.Option("--user", metavar="ID", help="Only this user's.", callback=not_empty)]
 
 
 class StateChoice(StrEnum):
@@ -139,7 +140,9 @@ def watch(
 @approvals.command()
 def approve(
     ids: ApprovalIds,
-    arguments: Annotated[str, typer.Option(metavar="JSON", help="Run with these arguments instead.")] = "",
+    arguments: Annotated[
+        str, typer.Option(metavar="JSON", help="Run with these arguments instead.", callback=not_empty)
+    ] = "",
     actor: Actor = "",
     as_json: AsJson = False,
     target: Target = DEFAULT_TARGET,
@@ -179,9 +182,15 @@ def reject(
 def decide(
     approval_id: ApprovalId,
     run_again: Annotated[bool, typer.Option("--run-again", help="Start the call again.")] = False,
-    result: Annotated[str, typer.Option(metavar="JSON", help="The call took effect, and gave this.")] = "",
-    fail: Annotated[str, typer.Option(metavar="TEXT", help="The call failed, for this reason.")] = "",
-    value: Annotated[str, typer.Option(metavar="JSON", help="The answer to a question of a workflow.")] = "",
+    result: Annotated[
+        str, typer.Option(metavar="JSON", help="The call took effect, and gave this.", callback=not_empty)
+    ] = "",
+    fail: Annotated[
+        str, typer.Option(metavar="TEXT", help="The call failed, for this reason.", callback=not_empty)
+    ] = "",
+    value: Annotated[
+        str, typer.Option(metavar="JSON", help="The answer to a question of a workflow.", callback=not_empty)
+    ] = "",
     actor: Actor = "",
     as_json: AsJson = False,
     target: Target = DEFAULT_TARGET,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clew_server.cli.calls import DEFAULT_TARGET, Target, connect, refuse
+from clew_server.cli.given_values import not_empty
 
 if TYPE_CHECKING:
     import asyncio
@@ -34,10 +35,17 @@ For example:
 
 
 def chat(
-    app: Annotated[str, typer.Argument(metavar="APP", help="Its name; not needed where the server has only one.")] = "",
-    thread: Annotated[str, typer.Option(metavar="ID", help="The thread to go on with, or to begin.")] = "",
+    app: Annotated[
+        str,
+        typer.Argument(metavar="APP", help="Its name; not needed where the server has only one.", callback=not_empty),
+    ] = "",
+    thread: Annotated[
+        str, typer.Option(metavar="ID", help="The thread to go on with, or to begin.", callback=not_empty)
+    ] = "",
     target: Target = DEFAULT_TARGET,
-    actor: Annotated[str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="On whose behalf.")] = "",
+    actor: Annotated[
+        str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="On whose behalf.", callback=not_empty)
+    ] = "",
 ) -> None:
     """The command."""
     import asyncio  # noqa: PLC0415  help needs neither

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
 
+from clew_server.cli.given_values import not_empty
 from clew_server.cli.output import console, print_error
 
 if TYPE_CHECKING:
@@ -21,9 +23,49 @@ DatabaseUrl = Annotated[
         "--storage",
         envvar="CLEW_STORAGE",
         metavar="URL",
-        help="The database: sqlite://FILE, postgresql://…. Without it: the file of your own that `clew serve` takes.",
+        help="The database: sqlite://FILE, postgresql://…. Without it: `storage` in clew.toml, where there is one, or the file of your own that `clew serve` takes.",
+        callback=not_empty,
     ),
 ]
+NamedDatabaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--storage",
+        envvar="CLEW_STORAGE",
+        metavar="URL",
+        help="The database: postgresql://…, sqlite://FILE. Without it: `storage` in clew.toml; one of them must name it.",
+        callback=not_empty,
+    ),
+]
+
+# By the arguments of a Storage that they are.
+_OPTIONS = {"url": "--storage", "timeout": "--timeout"}
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """The URL of one (None: the user's own file), and who named it."""
+
+    url: str | None
+    named_by: str
+
+
+def database_of(url: str | None, *, must_be_named: bool = False) -> Database:
+    """What the option or the environment says before what the file of settings does."""
+    if url is not None:
+        return Database(url, _OPTIONS["url"])
+    from clew_server.settings import CONFIG_FILE, SettingsFileError, storage_in  # noqa: PLC0415  help needs it not
+
+    try:
+        found = storage_in()
+    except SettingsFileError as error:
+        raise typer.BadParameter(str(error)) from None
+    if found is None and must_be_named:
+        raise typer.BadParameter(
+            f"say which database: --storage URL, CLEW_STORAGE, or `storage` in {CONFIG_FILE}",
+            param_hint=_OPTIONS["url"],
+        )
+    return Database(found, f"storage in {CONFIG_FILE}")
 
 
 def on_database(
@@ -38,8 +80,10 @@ def on_database(
     from clew_engine import ClewError, Storage  # noqa: PLC0415
     from clew_storage import for_reading  # noqa: PLC0415
 
+    database = database_of(url)
+
     async def opened() -> T:
-        storage = Storage(for_reading(url) if read_only else url)
+        storage = Storage(for_reading(database.url) if read_only else database.url)
         try:
             return await work(storage)
         finally:
@@ -48,15 +92,17 @@ def on_database(
     try:
         return asyncio.run(opened())
     except ClewError as error:
-        refuse(error, as_json=as_json)
+        refuse(error, database, as_json=as_json)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
 
 
-def refuse(error: ClewError, *, as_json: bool) -> NoReturn:
-    """End the command with one line and exit code 1; with 2, as what was not understood, where the URL names no database."""
-    if error.code == "argument_invalid" and error.metadata["field"] == "url":
-        raise typer.BadParameter(error.message.removeprefix("url: "), param_hint="--storage") from None
+def refuse(error: ClewError, database: Database, *, as_json: bool) -> NoReturn:
+    """End the command with one line and exit code 1; with 2, as what was not understood, where an option of the command is what is wrong."""
+    field = error.metadata["field"] if error.code == "argument_invalid" else ""
+    if field in _OPTIONS:
+        hint = database.named_by if field == "url" else _OPTIONS[field]
+        raise typer.BadParameter(error.message.removeprefix(f"{field}: "), param_hint=hint) from None
     print_error(error, as_json=as_json)
     raise typer.Exit(1) from None
 

@@ -8,6 +8,7 @@ import typer
 
 from clew_server.cli.calls import AsJson
 from clew_server.cli.databases import DatabaseUrl, on_database, shown_progress, size_text
+from clew_server.cli.given_values import not_empty
 from clew_server.cli.threads import StatusChoice
 
 if TYPE_CHECKING:
@@ -30,9 +31,11 @@ For example:
 def export(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A new file, or `-` for the standard output.")],
     storage: DatabaseUrl = None,
-    thread: Annotated[list[str] | None, typer.Option(help="Only this thread; may be given several times.")] = None,
-    app: Annotated[str, typer.Option(help="Only this app's threads.")] = "",
-    user: Annotated[str, typer.Option(help="Only this user's.")] = "",
+    thread: Annotated[
+        list[str] | None, typer.Option(help="Only this thread; may be given several times.", callback=not_empty)
+    ] = None,
+    app: Annotated[str, typer.Option(help="Only this app's threads.", callback=not_empty)] = "",
+    user: Annotated[str, typer.Option(help="Only this user's.", callback=not_empty)] = "",
     status: Annotated[StatusChoice | None, typer.Option(help="Only those that stand so.")] = None,
     tenant: Annotated[str | None, typer.Option(help="Only this tenant's.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on behind the last whole thread in the file.")] = False,

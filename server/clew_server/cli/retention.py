@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew_server.cli.calls import AsJson
-from clew_server.cli.databases import refuse
+from clew_server.cli.databases import NamedDatabaseUrl, database_of, refuse
+from clew_server.cli.given_values import not_empty
 
 if TYPE_CHECKING:
     from clew_engine import ClewError, Retention, Retired
@@ -39,11 +40,12 @@ _FLAGS = {
 
 
 def retention(
-    storage: Annotated[
-        str, typer.Option(envvar="CLEW_STORAGE", metavar="URL", help="The database: postgresql://…, sqlite://FILE.")
-    ],
+    storage: NamedDatabaseUrl = None,
     older_than: Annotated[
-        str, typer.Option(metavar="AGE", help="Delete what nothing was written to for so long: 12h, 30d, 8w.")
+        str,
+        typer.Option(
+            metavar="AGE", help="Delete what nothing was written to for so long: 12h, 30d, 8w.", callback=not_empty
+        ),
     ] = "",
     status: Annotated[
         str, typer.Option(metavar="LIST", help="Delete only what stands so: completed, failed, or both.")
@@ -51,8 +53,10 @@ def retention(
     interrupted: Annotated[
         bool, typer.Option("--interrupted", help="Also delete threads whose run was cut off by a crash.")
     ] = False,
-    app: Annotated[list[str] | None, typer.Option(help="Only this app's; may be repeated.")] = None,
-    user: Annotated[list[str] | None, typer.Option(help="Only this user's; may be repeated.")] = None,
+    app: Annotated[list[str] | None, typer.Option(help="Only this app's; may be repeated.", callback=not_empty)] = None,
+    user: Annotated[
+        list[str] | None, typer.Option(help="Only this user's; may be repeated.", callback=not_empty)
+    ] = None,
     keep_last: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Keep the newest N checkpoints of each thread.")
     ] = None,
@@ -67,10 +71,11 @@ def retention(
     if not older_than and keep_last is None:
         raise typer.BadParameter("say what may go: --older-than AGE, --keep-last N, or both")
     policy = _policy(older_than, status, app or [], user or [], keep_last, interrupted=interrupted)
+    database = database_of(storage, must_be_named=True)
     try:
-        asyncio.run(_retire(storage, policy, dry_run=dry_run, as_json=as_json))
+        asyncio.run(_retire(database.url, policy, dry_run=dry_run, as_json=as_json))
     except ClewError as error:
-        refuse(_told(error), as_json=as_json)
+        refuse(_told(error), database, as_json=as_json)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
 
@@ -109,7 +114,7 @@ def _seconds(age: str) -> float:
     return float(found[1]) * _UNITS[found[2]]
 
 
-async def _retire(url: str, policy: Retention, *, dry_run: bool, as_json: bool) -> None:
+async def _retire(url: str | None, policy: Retention, *, dry_run: bool, as_json: bool) -> None:
     from clew_engine import Storage  # noqa: PLC0415
     from clew_server.cli.output import print_json, print_table, say  # noqa: PLC0415
     from clew_storage import for_existing  # noqa: PLC0415

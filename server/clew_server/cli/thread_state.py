@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clew_server.cli.calls import DEFAULT_TARGET, AsJson, Target, call
+from clew_server.cli.given_values import not_empty
 from clew_server.cli.output import print_json, say
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ Force = Annotated[
 @state.command("get")
 def get_state(
     thread: ThreadId,
-    at: Annotated[str, typer.Option(metavar="ID", help="The checkpoint; without it, the newest.")] = "",
+    at: Annotated[
+        str, typer.Option(metavar="ID", help="The checkpoint; without it, the newest.", callback=not_empty)
+    ] = "",
     target: Target = DEFAULT_TARGET,
 ) -> None:
     """Print the state as one JSON object.
@@ -44,13 +47,18 @@ def set_state(
     as_node: Annotated[
         str,
         typer.Option(
-            metavar="NODE", help="Take the values for what this node of a workflow returned; a retry goes on."
+            metavar="NODE",
+            help="Take the values for what this node of a workflow returned; a retry goes on.",
+            callback=not_empty,
         ),
     ] = "",
     app: Annotated[
         str,
         typer.Option(
-            "--app", metavar="NAME", help="Whose thread it is where there is none yet, or it belongs to none."
+            "--app",
+            metavar="NAME",
+            help="Whose thread it is where there is none yet, or it belongs to none.",
+            callback=not_empty,
         ),
     ] = "",
     force: Force = False,

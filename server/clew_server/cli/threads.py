@@ -10,6 +10,7 @@ import typer
 
 from clew_server.cli.calls import DEFAULT_TARGET, AsJson, Target, call
 from clew_server.cli.following import exit_code, follow
+from clew_server.cli.given_values import not_empty
 from clew_server.cli.output import moment, one_line, plain, print_fields, print_json, print_table, say, status_text
 from clew_server.cli.thread_state import state
 from clew_server.cli.thread_view import at_checkpoint, print_history, print_messages, standing, waits
@@ -41,8 +42,8 @@ class OrderChoice(StrEnum):
 
 @threads.command("list")
 def list_threads(
-    app: Annotated[str, typer.Option(help="Only this app's.")] = "",
-    user: Annotated[str, typer.Option(help="Only this user's.")] = "",
+    app: Annotated[str, typer.Option(help="Only this app's.", callback=not_empty)] = "",
+    user: Annotated[str, typer.Option(help="Only this user's.", callback=not_empty)] = "",
     status: Annotated[StatusChoice | None, typer.Option(help="Only those that stand so.")] = None,
     query: Annotated[str, typer.Option("--query", "-q", help="Only those whose id or name has this in it.")] = "",
     order: Annotated[OrderChoice, typer.Option(help="Which time puts a thread first.")] = OrderChoice.CREATED,
@@ -153,7 +154,9 @@ def messages(
 @threads.command()
 def retry(
     thread: ThreadId,
-    actor: Annotated[str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="On whose behalf.")] = "",
+    actor: Annotated[
+        str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="On whose behalf.", callback=not_empty)
+    ] = "",
     as_json: AsJson = False,
     target: Target = DEFAULT_TARGET,
 ) -> None:
@@ -178,8 +181,10 @@ def retry(
 @threads.command()
 def cancel(
     thread: ThreadId,
-    run: Annotated[str, typer.Option("--run", metavar="ID", help="Only if it is this run.")] = "",
-    actor: Annotated[str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="On whose behalf.")] = "",
+    run: Annotated[str, typer.Option("--run", metavar="ID", help="Only if it is this run.", callback=not_empty)] = "",
+    actor: Annotated[
+        str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="On whose behalf.", callback=not_empty)
+    ] = "",
     as_json: AsJson = False,
     target: Target = DEFAULT_TARGET,
 ) -> None:
@@ -229,7 +234,10 @@ def rewind(
 def copy(
     thread: ThreadId,
     copy_id: Annotated[str, typer.Argument(metavar="COPY", help="The id of the copy.")],
-    at: Annotated[str, typer.Option(metavar="VERSION", help="The last version to take; without it, the newest.")] = "",
+    at: Annotated[
+        str,
+        typer.Option(metavar="VERSION", help="The last version to take; without it, the newest.", callback=not_empty),
+    ] = "",
     as_json: AsJson = False,
     target: Target = DEFAULT_TARGET,
 ) -> None:

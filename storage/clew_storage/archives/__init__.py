@@ -1,6 +1,6 @@
 """Threads as files: what an archive is made of, how its lines read, and who writes and reads them (docs/archives.md)."""
 
-from clew_storage.archives.files import OutputFile, open_archive
+from clew_storage.archives.files import OutputFile, open_archive, remove_left
 from clew_storage.archives.readers import ArchiveCut, ArchivedThread, ArchiveReader
 from clew_storage.archives.resuming import Resumed, resume
 from clew_storage.archives.writers import ArchiveWriter, Output
@@ -14,5 +14,6 @@ __all__ = [
     "OutputFile",
     "Resumed",
     "open_archive",
+    "remove_left",
     "resume",
 ]

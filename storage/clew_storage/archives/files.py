@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
+import re
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
 # Enough for text, at a third of the time that the default takes.
 _LEVEL = 6
+_WORK = "clew-export-"
+# Nobody gives such a name to a file of their own.
+_WORK_NAME = re.compile(rf"{_WORK}[0-9a-f]{{16}}-[a-z0-9_]{{8}}(\.gz)?")
 
 
 def open_archive(path: Path) -> BinaryIO:
@@ -18,13 +24,13 @@ def open_archive(path: Path) -> BinaryIO:
     return cast("BinaryIO", gzip.open(path, "rb")) if _is_compressed(path) else path.open("rb")
 
 
-def lock_alone(handle: int) -> None:
+def lock_alone(handle: int) -> bool:
     """Lock an open file for whoever writes it, until it is closed. Raises `BlockingIOError` where another one does.
 
-    A file system without locks gives none, and is written all the same.
+    False on a file system without locks: there it is written all the same.
     """
     if sys.platform == "win32":
-        return
+        return False
     import fcntl  # noqa: PLC0415 - there is none on Windows
 
     try:
@@ -32,7 +38,8 @@ def lock_alone(handle: int) -> None:
     except BlockingIOError:
         raise
     except OSError:
-        return
+        return False
+    return True
 
 
 class OutputFile:
@@ -60,8 +67,7 @@ class OutputFile:
     @classmethod
     def beside(cls, path: Path) -> OutputFile:
         """A file in the same folder under a name that no file has, to take the place of `path` with `rename`."""
-        suffix = ".gz" if _is_compressed(path) else ""
-        handle, name = tempfile.mkstemp(prefix="clew-export-", suffix=suffix, dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=_work_prefix(path), suffix=_work_suffix(path), dir=path.parent)
         return cls(Path(name), handle)
 
     def write(self, data: bytes) -> None:
@@ -89,6 +95,31 @@ class OutputFile:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def remove_left(path: Path) -> None:
+    """Remove what exports that were killed have left beside an archive. One that is alive holds the lock of its file, which stays."""
+    # What cannot be seen, or somebody else owns or took away, is no reason not to export.
+    with suppress(OSError):
+        for left in tuple(path.parent.iterdir()):
+            if _WORK_NAME.fullmatch(left.name) and left.name.startswith(_work_prefix(path)):
+                with suppress(OSError):
+                    _remove_unlocked(left)
+
+
+def _remove_unlocked(path: Path) -> None:
+    with path.open("rb") as held:
+        if lock_alone(held.fileno()) and os.path.samestat(os.fstat(held.fileno()), path.stat()):
+            path.unlink()
+
+
+def _work_prefix(path: Path) -> str:
+    """By the archive's name, of which it has a fixed length, for there may be no room beside it."""
+    return f"{_WORK}{hashlib.sha256(path.name.encode(errors='surrogateescape')).hexdigest()[:16]}-"
+
+
+def _work_suffix(path: Path) -> str:
+    return ".gz" if _is_compressed(path) else ""
 
 
 def _is_compressed(path: Path) -> bool:

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from clew_storage.archives.files import OutputFile, lock_alone, open_archive
+from clew_storage.archives.files import OutputFile, lock_alone, open_archive, remove_left
 from clew_storage.archives.readers import ArchiveCut, ArchiveReader
 from clew_storage.archives.writers import ArchiveWriter, Selection
 from clew_storage.errors import StorageRefused
@@ -32,6 +32,7 @@ def resume(path: Path, selection: Selection) -> Resumed:
     export writes, and `OSError`.
     """
     with _held(path):
+        remove_left(path)
         file = OutputFile.beside(path)
         beside = file.path
         try:
@@ -42,8 +43,11 @@ def resume(path: Path, selection: Selection) -> Resumed:
                 file.rename(path)
                 return Resumed(file, writer, last)
         except BaseException:
-            file.close()
-            beside.unlink(missing_ok=True)
+            # On a full disk it cannot even be closed.
+            try:
+                file.close()
+            finally:
+                beside.unlink(missing_ok=True)
             raise
         file.close()
         beside.unlink()

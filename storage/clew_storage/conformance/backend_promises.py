@@ -93,6 +93,19 @@ class OpeningPromises(Promises):
         await backend.close()
         await backend.close()
 
+    async def test_opening_says_the_format_that_was_found_and_the_one_that_there_is_now(
+        self, make_backend: MakeBackend
+    ) -> None:
+        backend = make_backend()
+        first = await backend.open()
+        await backend.close()
+        again = await backend.open()
+        await backend.close()
+        assert first.before in {0, first.now}
+        # What is in memory begins anew.
+        assert again.before == (first.now if backend.place else 0)
+        assert again.now == first.now
+
     async def test_closing_finishes_what_was_begun(self, make_backend: MakeBackend) -> None:
         backend = make_backend()
         await backend.open()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from clew_storage.errors import StorageUnavailable
 from clew_storage.local_leases import LocalLeases
 from clew_storage.memory.approvals import MemoryApprovals
@@ -12,6 +14,7 @@ from clew_storage.memory.retention import MemoryRetention
 from clew_storage.memory.sizes import MemorySizes
 from clew_storage.memory.tables import Tables
 from clew_storage.memory.threads import MemoryThreads
+from clew_storage.records import FormatChange
 
 
 class MemoryBackend:
@@ -21,6 +24,7 @@ class MemoryBackend:
 
     def __init__(self, url: str = "memory://") -> None:
         self.url = url
+        self.place: Mapping[str, str] = {}
         self._tables: Tables | None = None
         self._leases = LocalLeases()
         self._threads = MemoryThreads(self._opened, self._leases)
@@ -76,10 +80,11 @@ class MemoryBackend:
         """See the port."""
         return self._sizes
 
-    async def open(self) -> None:
+    async def open(self) -> FormatChange:
         """See the port."""
         self._tables = Tables()
         self._leases.open(above=0)
+        return FormatChange(0, 0)
 
     async def close(self) -> None:
         """See the port."""

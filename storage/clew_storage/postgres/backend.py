@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Mapping
 
 from clew_storage.errors import StorageRefused, StorageUnavailable
 from clew_storage.postgres.archive import PostgresArchive
@@ -18,6 +19,7 @@ from clew_storage.postgres.sessions import Session
 from clew_storage.postgres.settings import PostgresSettings, settings_of_url, without_password
 from clew_storage.postgres.sizes import PostgresSizes
 from clew_storage.postgres.threads import PostgresThreads
+from clew_storage.records import FormatChange
 
 
 class PostgresBackend:
@@ -32,6 +34,7 @@ class PostgresBackend:
 
     def __init__(self, settings: PostgresSettings, *, pool: Pool | None = None) -> None:
         self.url = without_password(settings.dsn) if settings.dsn else "postgresql://"
+        self.place: Mapping[str, str] = {"schema": settings.schema}
         self._settings = settings
         self._schema = Schema(settings.schema)
         self._pool = pool
@@ -96,11 +99,12 @@ class PostgresBackend:
         """See the port."""
         return self._sizes
 
-    async def open(self) -> None:
+    async def open(self) -> FormatChange:
         """See the port."""
         if self._session is not None:
             raise StorageRefused(f"{self.url} is open already")
         self._session = await Session.open(self._settings, self._schema, self._pool, self._leases, self._server)
+        return self._session.change
 
     async def close(self) -> None:
         """See the port."""

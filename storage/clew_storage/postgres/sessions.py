@@ -21,6 +21,7 @@ from clew_storage.postgres.migrations import known_migrations, migrate, refuse_n
 from clew_storage.postgres.rows import Connection
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.settings import PostgresSettings
+from clew_storage.records import FormatChange
 
 T = TypeVar("T")
 _OLDEST_SERVER = 150000
@@ -33,9 +34,10 @@ SELECT current_setting('server_version_num')::integer, current_setting('server_e
 class Session:
     """What an open storage is made of."""
 
-    def __init__(self, connections: Connections, schema: Schema, stack: AsyncExitStack) -> None:
+    def __init__(self, connections: Connections, schema: Schema, change: FormatChange, stack: AsyncExitStack) -> None:
         self.connections = connections
         self.schema = schema
+        self.change = change
         self._stack = stack
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closing = asyncio.Event()
@@ -57,12 +59,12 @@ class Session:
                 stack.push_async_callback(connections.close)
                 async with connections.lend() as connection:
                     await _check_server(connection)
-                    await _bring_up_to_date(connection, schema, may_migrate=settings.migrate)
+                    change = await _bring_up_to_date(connection, schema, may_migrate=settings.migrate)
             except (ClientConfigurationError, ValueError) as error:
                 raise StorageRefused(f"the URL of the database cannot be used: {error}") from error
             except DRIVER_ERRORS as error:
                 raise translate(error) from error
-            session = cls(connections, schema, stack)
+            session = cls(connections, schema, change, stack)
             stack.push_async_callback(session._finish)
             session.writer = GroupCommit(connections, schema, server, settings.patience_s)
             rows = LeaseRows(schema, server, settings.lease_s)
@@ -152,10 +154,9 @@ async def _check_server(connection: Connection) -> None:
         )
 
 
-async def _bring_up_to_date(connection: Connection, schema: Schema, *, may_migrate: bool) -> None:
+async def _bring_up_to_date(connection: Connection, schema: Schema, *, may_migrate: bool) -> FormatChange:
     if may_migrate:
-        await migrate(connection, schema)
-        return
+        return await migrate(connection, schema)
     version = await stored_format(connection, schema)
     refuse_newer(version)
     if not version:
@@ -167,3 +168,4 @@ async def _bring_up_to_date(connection: Connection, schema: Schema, *, may_migra
         raise StorageRefused(
             f"the schema {schema.name} has format {version} and needs {known_migrations()[-1].version}; migrate it first: clew migrate"
         )
+    return FormatChange(version, version)

@@ -14,6 +14,8 @@ _NUMBERS = ("pool_size", "pool_timeout_s", "connect_timeout_s", "command_timeout
 _MOST = 86_400
 _SWITCHES = ("pgbouncer", "migrate")
 _TEXTS = ("schema", "listen_dsn")
+# What may hold a password, and is not shown.
+_SECRETS = {"password", "sslpassword", "listen_dsn"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def without_password(url: str) -> str:
     """The URL as it may be shown."""
     parts = urlsplit(url)
     query = urlencode(
-        [(name, "***" if name in {"password", "listen_dsn"} else value) for name, value in parse_qsl(parts.query)]
+        [(name, "***" if name in _SECRETS else value) for name, value in parse_qsl(parts.query)], safe="*"
     )
     netloc = parts.netloc
     if "@" in netloc:

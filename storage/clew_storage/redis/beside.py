@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from clew_storage.beside import RedisSettings
 from clew_storage.port import Backend, Cache, Retention, Threads
+from clew_storage.records import FormatChange
 from clew_storage.redis.link import Link
 from clew_storage.redis.relay import RedisRelay
 from clew_storage.redis.states import CachedRetention, CachedThreads, RedisStates
@@ -83,10 +84,11 @@ class _BackendBesideRedis:
         """In Redis."""
         return self._beside.cache
 
-    async def open(self) -> None:
+    async def open(self) -> FormatChange:
         """Open both; only the database may refuse."""
-        await self._inner.open()
+        change = await self._inner.open()
         await self._beside.open(among_others=self._inner.shared)
+        return change
 
     async def close(self) -> None:
         """Close both."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from clew_storage.errors import StorageRefused, StorageUnavailable
 from clew_storage.local_leases import LocalLeases
+from clew_storage.records import FormatChange
 from clew_storage.sqlite.archive import SqliteArchive
 from clew_storage.sqlite.cache import SqliteCache
 from clew_storage.sqlite.connections import Synchronous
@@ -62,6 +64,11 @@ class SqliteBackend:
         return self._session
 
     @property
+    def place(self) -> Mapping[str, str]:
+        """See the port."""
+        return {} if self._path is None else {"file": str(self._path.resolve())}
+
+    @property
     def leases(self) -> LocalLeases:
         """See the port."""
         return self._leases
@@ -101,7 +108,7 @@ class SqliteBackend:
         """See the port."""
         return self._sizes
 
-    async def open(self) -> None:
+    async def open(self) -> FormatChange:
         """See the port."""
         if self._session is not None:
             raise StorageRefused(f"{self.url} is open already")
@@ -119,6 +126,7 @@ class SqliteBackend:
         else:
             self._session = await Session.open_for_writing(self._path, self._synchronous)
         self._leases.open(above=self._session.generation << _EPOCHS, reads_only=self._read_only)
+        return self._session.change
 
     async def close(self) -> None:
         """See the port."""

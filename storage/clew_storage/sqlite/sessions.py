@@ -9,12 +9,13 @@ from pathlib import Path
 
 from clew_storage.errors import StorageRefused, StorageUnavailable
 from clew_storage.local_leases import READS_ONLY
+from clew_storage.records import FormatChange
 from clew_storage.sqlite.connections import Connection, Pragmas, Synchronous
 from clew_storage.sqlite.database_files import create_file, has_room
 from clew_storage.sqlite.failures import translate
 from clew_storage.sqlite.file_formats import check_format, look_at_format
 from clew_storage.sqlite.group_commit import GroupCommit, Refusing
-from clew_storage.sqlite.migrations import migrate
+from clew_storage.sqlite.migrations import known_migrations, migrate
 from clew_storage.sqlite.ownership import Ownership
 from clew_storage.sqlite.readers import Readers
 
@@ -28,11 +29,13 @@ class Session:
         writer: GroupCommit | Refusing,
         readers: Readers,
         generation: int,
+        change: FormatChange,
         stack: AsyncExitStack,
     ) -> None:
         self.writer = writer
         self.readers = readers
         self.generation = generation
+        self.change = change
         self._path = path
         self._idle: list[Connection] = []
         self._stack = stack
@@ -50,13 +53,13 @@ class Session:
             try:
                 connection = await Connection.open(path, Pragmas(synchronous))
                 stack.push_async_callback(connection.close)
-                generation = await connection.run(_begin)
+                change, generation = await connection.run(_begin)
                 readers = Readers(connection) if path is None else await _open_readers(path, stack)
             except sqlite3.Error as error:
                 raise translate(error) from error
             writer = GroupCommit(connection, lambda: path is None or has_room(path))
             stack.push_async_callback(writer.close)
-            return cls(path, writer, readers, generation, stack.pop_all())
+            return cls(path, writer, readers, generation, change, stack.pop_all())
         raise AssertionError
 
     @classmethod
@@ -69,7 +72,9 @@ class Session:
                 readers = await _open_readers(path, stack)
             except sqlite3.Error as error:
                 raise translate(error) from error
-            return cls(path, Refusing(StorageUnavailable(READS_ONLY)), readers, 0, stack.pop_all())
+            newest = known_migrations()[-1].version
+            refusing = Refusing(StorageUnavailable(READS_ONLY))
+            return cls(path, refusing, readers, 0, FormatChange(newest, newest), stack.pop_all())
         raise AssertionError
 
     @asynccontextmanager
@@ -122,12 +127,13 @@ def _look(path: Path) -> None:
         raise
 
 
-def _begin(connection: sqlite3.Connection) -> int:
-    if migrate(connection):
+def _begin(connection: sqlite3.Connection) -> tuple[FormatChange, int]:
+    change = migrate(connection)
+    if change.now > change.before:
         # From here on the file alone says what it is, also to those who may not touch its log.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.execute("BEGIN IMMEDIATE")
     connection.execute("UPDATE ownership SET generation = generation + 1")
     (generation,) = connection.execute("SELECT generation FROM ownership").fetchone()
     connection.execute("COMMIT")
-    return int(generation)
+    return change, int(generation)

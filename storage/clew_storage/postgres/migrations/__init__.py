@@ -9,6 +9,7 @@ import asyncpg
 from clew_storage.errors import StorageRefused, StorageUnavailable
 from clew_storage.numbered_migrations import Migration, migrations_of, refuse_unknown
 from clew_storage.postgres.schemas import Schema
+from clew_storage.records import FormatChange
 
 # Whoever waits longer for another server's migration is told so.
 LOCK_TIMEOUT_S = 30
@@ -48,17 +49,19 @@ async def migrate(
     *,
     upto: int | None = None,
     lock_s: float = LOCK_TIMEOUT_S,
-) -> None:
+) -> FormatChange:
     """Take the steps that the schema lacks, a transaction each; `upto` stops early, as an older program would.
 
     A schema that lacks none is only read, so that a role without the right to make tables can serve it. Of several that
     migrate at once one does, and the others wait for it, `lock_s` seconds at most.
     """
-    current = await stored_format(connection, schema)
-    refuse_newer(current)
+    before = current = await stored_format(connection, schema)
+    refuse_newer(before)
     for step in known_migrations():
-        if step.version > current and (upto is None or step.version <= upto):
+        if step.version > before and (upto is None or step.version <= upto):
             await _take(connection, schema, step, lock_s)
+            current = step.version
+    return FormatChange(before, current)
 
 
 async def _take(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, step: Migration, lock_s: float) -> None:

@@ -6,6 +6,7 @@ import sqlite3
 
 from clew_storage.errors import StorageRefused
 from clew_storage.numbered_migrations import Migration, migrations_of, refuse_unknown
+from clew_storage.records import FormatChange
 
 # Marks the file as Clew's own in its header ("Clew" as four bytes).
 APPLICATION_ID = 0x436C6577
@@ -33,8 +34,8 @@ def refuse_newer(version: int) -> None:
     refuse_unknown(version, known_migrations())
 
 
-def migrate(connection: sqlite3.Connection, *, upto: int | None = None) -> bool:
-    """Take the steps that the file lacks, a transaction each; `upto` stops early, as an older program would. True if there were any."""
+def migrate(connection: sqlite3.Connection, *, upto: int | None = None) -> FormatChange:
+    """Take the steps that the file lacks, a transaction each; `upto` stops early, as an older program would."""
     before = current = stored_format(connection)
     refuse_newer(current)
     for step in known_migrations():
@@ -54,7 +55,7 @@ def migrate(connection: sqlite3.Connection, *, upto: int | None = None) -> bool:
                 connection.execute("ROLLBACK")
             raise
         current = step.version
-    return current != before
+    return FormatChange(before, current)
 
 
 def _statements(sql: str) -> list[str]:
