@@ -116,6 +116,7 @@ class Storage:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._opening: asyncio.Task[None] | None = None
         self._change: FormatChange | None = None
+        self._migration_wait_s: float | None = None
         self._setting_up: asyncio.Task[FormatChange] | None = None
         self._sweeper: asyncio.Task[None] | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
@@ -138,7 +139,7 @@ class Storage:
     async def setup(self, *, timeout: float = 10.0) -> FormatChange:  # noqa: ASYNC109 - it bounds the wait for others, not the work
         """Make the database where there is none, and run the migrations that it has not had; any number of processes may do so at a time.
 
-        Each waits for its turn, up to `timeout` seconds (0 to 86,400; on Postgres up to 30 for another's migration, whatever it says), and leaves the file free for the next. Raises StorageUnavailableError where it stays in use
+        Each waits for its turn, up to `timeout` seconds (0 to 86,400), and leaves the file free for the next. Raises StorageUnavailableError where it stays in use
         by another process (a server has set it up itself), with that one's pid. Of a Storage that is open nothing is left to do. It need not be
         called: whoever opens a database sets it up. Returns the format that was found (0: none), and the one that there is now; of a Storage that
         was open those of its opening.
@@ -148,6 +149,7 @@ class Storage:
         while self._setting_up is not None:
             await asyncio.wait({self._setting_up})
         if self._opening is not None or self.backend.shared:
+            self._migration_wait_s = timeout
             await self.open()
             assert self._change is not None
             return self._change
@@ -183,7 +185,7 @@ class Storage:
         return self
 
     async def _open_backend(self) -> None:
-        self._change = await self.backend.open()
+        self._change = await self.backend.open(wait_s=self._migration_wait_s)
 
     async def _move(self, running: asyncio.AbstractEventLoop) -> None:
         """Go on in another event loop, as a script does that calls `asyncio.run` twice."""

@@ -89,3 +89,15 @@ def test_a_url_that_names_no_database_is_refused_without_its_password() -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "ada:***@db/clew" in done.stderr
     assert "geheim" not in done.stderr
+
+
+async def test_another_migration_is_waited_for_as_long_as_one_says(tmp_path: Path, postgres_dsn: str) -> None:
+    schema = a_name()
+    other = await asyncpg.connect(postgres_dsn)
+    async with other.transaction():
+        await other.execute("SELECT pg_advisory_xact_lock($1)", postgres_migrations._lock_number(Schema(schema)))
+        url = in_schema(postgres_dsn, schema)
+        done = await asyncio.to_thread(run_clew, "migrate", "--storage", url, "--timeout", "0", folder=tmp_path)
+    await other.close()
+    assert done.returncode != 0
+    assert "another session migrates the schema" in done.stderr

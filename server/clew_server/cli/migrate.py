@@ -30,7 +30,7 @@ For example:
 def migrate(
     storage: NamedDatabaseUrl = None,
     timeout: Annotated[
-        float, typer.Option(help="How long to wait for others, in seconds: 0 to 86,400. On Postgres it is 30.")
+        float, typer.Option(help="How long to wait for others that migrate or use the file, in seconds: 0 to 86,400.")
     ] = 60.0,
     as_json: AsJson = False,
 ) -> None:

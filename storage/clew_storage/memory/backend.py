@@ -80,7 +80,7 @@ class MemoryBackend:
         """See the port."""
         return self._sizes
 
-    async def open(self) -> FormatChange:
+    async def open(self, *, wait_s: float | None = None) -> FormatChange:
         """See the port."""
         self._tables = Tables()
         self._leases.open(above=0)

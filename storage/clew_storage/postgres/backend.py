@@ -13,6 +13,7 @@ from clew_storage.postgres.connections import Pool
 from clew_storage.postgres.inbox import PostgresApprovals
 from clew_storage.postgres.leases import PostgresLeases
 from clew_storage.postgres.messages import PostgresMessages
+from clew_storage.postgres.migrations import LOCK_TIMEOUT_S
 from clew_storage.postgres.retention import PostgresRetention
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.sessions import Session
@@ -99,11 +100,18 @@ class PostgresBackend:
         """See the port."""
         return self._sizes
 
-    async def open(self) -> FormatChange:
+    async def open(self, *, wait_s: float | None = None) -> FormatChange:
         """See the port."""
         if self._session is not None:
             raise StorageRefused(f"{self.url} is open already")
-        self._session = await Session.open(self._settings, self._schema, self._pool, self._leases, self._server)
+        self._session = await Session.open(
+            self._settings,
+            self._schema,
+            self._pool,
+            self._leases,
+            self._server,
+            LOCK_TIMEOUT_S if wait_s is None else wait_s,
+        )
         return self._session.change
 
     async def close(self) -> None:

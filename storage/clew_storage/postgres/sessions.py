@@ -49,7 +49,13 @@ class Session:
 
     @classmethod
     async def open(
-        cls, settings: PostgresSettings, schema: Schema, pool: Pool | None, leases: PostgresLeases, server: str
+        cls,
+        settings: PostgresSettings,
+        schema: Schema,
+        pool: Pool | None,
+        leases: PostgresLeases,
+        server: str,
+        migration_wait_s: float,
     ) -> Session:
         """Connect, see that the database is fit for it, bring the schema up to date, begin to write and to keep leases."""
         async with AsyncExitStack() as stack:
@@ -59,7 +65,9 @@ class Session:
                 stack.push_async_callback(connections.close)
                 async with connections.lend() as connection:
                     await _check_server(connection)
-                    change = await _bring_up_to_date(connection, schema, may_migrate=settings.migrate)
+                    change = await _bring_up_to_date(
+                        connection, schema, may_migrate=settings.migrate, wait_s=migration_wait_s
+                    )
             except (ClientConfigurationError, ValueError) as error:
                 raise StorageRefused(f"the URL of the database cannot be used: {error}") from error
             except DRIVER_ERRORS as error:
@@ -154,9 +162,11 @@ async def _check_server(connection: Connection) -> None:
         )
 
 
-async def _bring_up_to_date(connection: Connection, schema: Schema, *, may_migrate: bool) -> FormatChange:
+async def _bring_up_to_date(
+    connection: Connection, schema: Schema, *, may_migrate: bool, wait_s: float
+) -> FormatChange:
     if may_migrate:
-        return await migrate(connection, schema)
+        return await migrate(connection, schema, lock_s=wait_s)
     version = await stored_format(connection, schema)
     refuse_newer(version)
     if not version:

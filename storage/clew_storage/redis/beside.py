@@ -84,9 +84,9 @@ class _BackendBesideRedis:
         """In Redis."""
         return self._beside.cache
 
-    async def open(self) -> FormatChange:
+    async def open(self, *, wait_s: float | None = None) -> FormatChange:
         """Open both; only the database may refuse."""
-        change = await self._inner.open()
+        change = await self._inner.open(wait_s=wait_s)
         await self._beside.open(among_others=self._inner.shared)
         return change
 

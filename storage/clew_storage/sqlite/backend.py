@@ -108,7 +108,7 @@ class SqliteBackend:
         """See the port."""
         return self._sizes
 
-    async def open(self) -> FormatChange:
+    async def open(self, *, wait_s: float | None = None) -> FormatChange:
         """See the port."""
         if self._session is not None:
             raise StorageRefused(f"{self.url} is open already")

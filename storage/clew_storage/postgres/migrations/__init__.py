@@ -67,7 +67,7 @@ async def migrate(
 async def _take(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, step: Migration, lock_s: float) -> None:
     async with connection.transaction():
         # The lock ends with the transaction, so it also works where a pooler hands the connection on after each.
-        await connection.execute(f"SET LOCAL lock_timeout = {int(lock_s * 1000)}")
+        await connection.execute(f"SET LOCAL lock_timeout = {max(1, int(lock_s * 1000))}")
         try:
             await connection.execute("SELECT pg_advisory_xact_lock($1)", _lock_number(schema))
         except asyncpg.LockNotAvailableError as error:
