@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
@@ -12,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
-from clew_engine import commands
+from clew_engine import commands, incidents
 from clew_engine.approval_feed import ApprovalFeed
 from clew_engine.archives import ArchiveFile, Exported, Imported, Progress, selection_of
 from clew_engine.argument_checks import checked
@@ -20,7 +19,6 @@ from clew_engine.arrivals import Arrivals
 from clew_engine.beside import exchange_of, open_beside
 from clew_engine.blocking import blocking
 from clew_engine.cache import Cache
-from clew_engine.causes import traced
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
 from clew_engine.errors import ArgumentInvalidError, StorageUnavailableError, StreamCutError, expect_version
 from clew_engine.hub import Hub
@@ -367,9 +365,7 @@ class Storage:
 
     def report(self, error: BaseException, key: ThreadKey) -> str:
         """Log what went wrong in a run, under an incident's number that may be told to its caller."""
-        incident = secrets.token_hex(4)
-        _log.error("incident %s: a run of thread %s went wrong\n%s", incident, key.thread_id, traced(error))
-        return incident
+        return incidents.unforeseen(error, key.thread_id)
 
     async def _sweep(self) -> None:
         while True:
