@@ -6,6 +6,7 @@ import logging
 import secrets
 
 from clew_engine.causes import traced
+from clew_storage import StorageError, StorageFull, StorageUnavailable
 
 _clew = logging.getLogger("clew.engine")
 _apps = logging.getLogger("clew.engine.apps")
@@ -18,6 +19,14 @@ def unforeseen(error: BaseException, thread_id: str) -> str:
     incident = _number()
     _clew.error("incident %s: a run of thread %s went wrong\n%s", incident, thread_id, traced(error))
     return incident
+
+
+def of_the_storage(error: StorageError, thread_id: str) -> None:
+    """The storage ended a run. Of a database that is away or full no traceback says more than its words."""
+    if isinstance(error, (StorageUnavailable, StorageFull)):
+        _clew.warning("a run of thread %s was broken off, a retry goes on with it: %s", thread_id, error)
+    else:
+        unforeseen(error, thread_id)
 
 
 def raised(what: str, error: BaseException, thread_id: str) -> None:

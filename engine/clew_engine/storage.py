@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
@@ -39,11 +38,20 @@ from clew_engine.setting_up import set_up
 from clew_engine.storage_errors import translated
 from clew_engine.stored_threads import StoredThread
 from clew_engine.sweep import settle, sweep
+from clew_engine.troubles import Trouble
 from clew_engine.warm_threads import WarmThreads
-from clew_storage import Backend, Grant, StorageError, StorageRefused, StorageStats, ThreadKey, open_storage
+from clew_storage import (
+    Backend,
+    Grant,
+    StorageAway,
+    StorageError,
+    StorageRefused,
+    StorageStats,
+    ThreadKey,
+    open_storage,
+)
 
 T = TypeVar("T")
-_log = logging.getLogger("clew.engine")
 
 
 def _system_clock() -> int:
@@ -342,8 +350,11 @@ class Storage:
             del self.live[run.thread.key]
         try:
             await run.thread.let_go()
+        except StorageAway:
+            # It is given back later, or runs out.
+            pass
         except StorageError as error:
-            self.report(error, run.thread.key)
+            incidents.of_the_storage(error, run.thread.key.thread_id)
         finally:
             if not run.ended.done():
                 run.ended.set_result(None)
@@ -363,17 +374,16 @@ class Storage:
         task.add_done_callback(self._forget)
         return task
 
-    def report(self, error: BaseException, key: ThreadKey) -> str:
-        """Log what went wrong in a run, under an incident's number that may be told to its caller."""
-        return incidents.unforeseen(error, key.thread_id)
-
     async def _sweep(self) -> None:
+        trouble = Trouble("expired approvals could not be looked for")
         while True:
             await asyncio.sleep(self.tuning.sweep_s)
             try:
                 await sweep(self)
             except StorageError as error:
-                _log.warning("expired approvals could not be looked for: %s", error)
+                trouble.met(error)
+            else:
+                trouble.over()
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
