@@ -11,8 +11,8 @@ from clew_engine.causes import told
 from clew_storage import StorageAway, StorageError, StorageFull
 
 _log = structlog.stdlib.get_logger("clew.server")
-# How often it is asked, and how long an answer may take.
-EVERY_S, PATIENCE_S = 2.0, 5.0
+# How often it is asked, and how long an answer may take: longer than a connection (`connect_timeout_s`), of which the storage tells itself.
+EVERY_S, PATIENCE_S = 2.0, 6.0
 
 
 async def watch(
@@ -30,7 +30,7 @@ async def watch(
         try:
             # A question without an answer is not given up: the next one would wait behind it.
             await asyncio.wait({asking}, timeout=patience_s)
-            if not asking.done():
+            if not asking.done() and was is None:
                 was = await _told(tell, was, f"the storage has not answered for {patience_s:g} s")
             was = await _told(tell, was, await asking)
         finally:

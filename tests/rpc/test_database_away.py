@@ -117,15 +117,12 @@ class Storage:
 
     def __init__(self) -> None:
         self.error: Exception | None = None
-        self.hangs = asyncio.Event()
         self.asked = asyncio.Condition()
         self.told: asyncio.Queue[bool] = asyncio.Queue()
-        self.hangs.set()
 
     async def check(self) -> None:
         async with self.asked:
             self.asked.notify_all()
-        await self.hangs.wait()
         if self.error is not None:
             raise self.error
 
@@ -163,18 +160,25 @@ async def test_a_storage_that_is_full_is_ready_and_one_that_refuses_is_not() -> 
     ]
 
 
-async def test_a_storage_that_does_not_answer_is_not_ready_until_it_does() -> None:
-    storage = Storage()
-    storage.hangs.clear()
+async def test_a_storage_that_does_not_answer_in_time_is_not_ready_until_it_has() -> None:
+    answers: list[Exception | None] = [StorageAway("told by the storage"), StorageAway("the same outage"), None]
+    told: asyncio.Queue[bool] = asyncio.Queue()
+
+    async def check() -> None:
+        # Longer than there is patience for.
+        await asyncio.sleep(0.02)
+        if answers and (error := answers.pop(0)) is not None:
+            raise error
+
     with structlog.testing.capture_logs() as logs:
-        watching = asyncio.create_task(watch(storage.check, storage.told.put, every_s=0.001, patience_s=0.1))
+        watching = asyncio.create_task(watch(check, told.put, every_s=0.001, patience_s=0.001))
         async with asyncio.timeout(20):
-            assert await storage.told.get() is False
-            storage.hangs.set()
-            assert await storage.told.get() is True
+            assert await told.get() is False
+            assert await told.get() is True
         watching.cancel()
         await asyncio.wait({watching})
-    assert logs[0]["why"] == "the storage has not answered for 0.1 s"
+    assert logs[0]["why"] == "the storage has not answered for 0.001 s"
+    assert len(logs) == 1
 
 
 async def test_a_server_that_reads_a_file_beside_its_owner_is_ready(tmp_path: Path) -> None:
