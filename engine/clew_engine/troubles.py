@@ -18,7 +18,7 @@ class Trouble:
 
     def met(self, error: Exception) -> None:
         """It could not be done. Every call has the same trouble and tells its caller; here it is tried again."""
-        if isinstance(error, StorageAway) or isinstance(error.__cause__, StorageAway) or str(error) == self._told:
+        if is_told(error) or str(error) == self._told:
             return
         self._told = str(error)
         _log.warning("%s: %s", self._what, error)
@@ -26,3 +26,8 @@ class Trouble:
     def over(self) -> None:
         """It could be done."""
         self._told = ""
+
+
+def is_told(error: BaseException) -> bool:
+    """Whether it comes of an outage that the storage has logged."""
+    return isinstance(error, StorageAway) or isinstance(error.__cause__, StorageAway)

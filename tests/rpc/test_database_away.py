@@ -16,6 +16,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from clew.v1.run_service_pb2 import SendRequest, WatchRequest
 from clew.v1.thread_service_pb2 import GetThreadRequest, ListThreadsRequest
+from clew_server import upkeep
 from clew_server.app import SERVICES
 from clew_server.readiness import watch
 from clew_storage import StorageAway, StorageFull, StorageUnavailable
@@ -69,10 +70,14 @@ def logged() -> Iterator[Lines]:
         logging.getLogger().removeHandler(lines)
 
 
-async def test_it_is_told_once_that_the_database_is_away_and_once_that_it_is_back(database: KeptServer) -> None:
+async def test_it_is_told_once_that_the_database_is_away_and_once_that_it_is_back(
+    database: KeptServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is done every ten minutes is done all the time.
+    monkeypatch.setattr(upkeep, "_EVERY_S", 0.01)
     gate = Gate()
     url = in_schema(database.dsn, lease_s=1.5, pool_timeout_s=2, patience_s=1)
-    async with asyncio.timeout(60), serving([gate.agent], url, recover="auto") as served:
+    async with asyncio.timeout(60), serving([gate.agent], url, recover="auto", retention_days=1) as served:
         with logged() as lines, structlog.testing.capture_logs() as calls:
             run = served.runs.Send(SendRequest(thread_id="t", text="wait"))
             await gate.began.wait()
