@@ -93,7 +93,8 @@ class Connections:
                 ) from error
             raise self._unreachable(error) from error
         except DRIVER_ERRORS as error:
-            raise (self._unreachable(error) if is_lost(error) else translate(error)) from error
+            away = is_lost(error) and not pool.is_closing()
+            raise (self._unreachable(error) if away else translate(error)) from error
         return connection  # type: ignore[return-value] # a proxy that behaves as one
 
     def answered(self) -> None:
