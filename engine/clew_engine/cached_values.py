@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from clew_engine.errors import ArgumentInvalidError, StateTooLargeError
 from clew_engine.field_rules import MAX_CACHE_KEY, MAX_NAMESPACE, check_any_text
 from clew_engine.paging import Page, page_size
+from clew_engine.troubles import is_told
 from clew_storage import CachedValue, CacheKey, StorageError
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ async def forget_expired(storage: Storage) -> int:
             if part < _SWEEP:
                 return went
     except StorageError as error:
-        _log.warning("expired values could not be erased: %s", error)
+        if not is_told(error):
+            _log.warning("expired values could not be erased: %s", error)
         return went
 
 

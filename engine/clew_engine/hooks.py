@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from clew_engine import incidents
 from clew_engine.causes import told
 from clew_engine.checkpoints import Failure
 from clew_engine.errors import ClewError
@@ -49,14 +50,19 @@ async def authors_own(run: Run, what: str, function: Any, view: StateView) -> An
     """Call a function of the author's. Raises RunStopped, saying what it was, for what it raises."""
 
     async def call() -> Any:
-        result = function(view)
-        return await result if inspect.isawaitable(result) else result
+        try:
+            result = function(view)
+            return await result if inspect.isawaitable(result) else result
+        except ClewError as error:
+            # Of another thread or storage that the function used: not to be confused with what ends the run itself.
+            incidents.raised(what, error, run.thread.key.thread_id)
+            raise
 
     try:
         return await run.work(call())
     except (RunStopped, ClewError):
         raise
     except Exception as error:
-        run.storage.report(error, run.thread.key)
+        incidents.raised(what, error, run.thread.key.thread_id)
         message = f"{what} raised {told(error)}"
         raise RunStopped(Failure("tool_failed", message, retryable=True)) from error

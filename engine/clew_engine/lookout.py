@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from clew_engine.errors import LeaseLostError
 from clew_engine.incarnations import deleted
 from clew_engine.stops import Attempt, attempt_at, leave_word
+from clew_engine.troubles import Trouble
 from clew_storage import Glance, Status, StorageError, ThreadKey
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from clew_engine.storage import Storage
 
 _RUN = "run"
-_log = logging.getLogger("clew.engine")
 
 
 class Lookout:
@@ -31,6 +30,7 @@ class Lookout:
         self._storage = storage
         self._task: asyncio.Task[None] | None = None
         self._seen: dict[ThreadKey, Glance] = {}
+        self._trouble = Trouble("other servers' writes could not be looked for")
 
     def wake(self) -> None:
         """There is something to look at."""
@@ -50,9 +50,9 @@ class Lookout:
             try:
                 glances = await self._storage.backend.threads.glance([*(readers.keys() | runs.keys())])
             except StorageError as error:
-                # Every call has the same trouble and tells its caller; here it is looked again.
-                _log.warning("other servers' writes could not be looked for: %s", error)
+                self._trouble.met(error)
             else:
+                self._trouble.over()
                 for key, run in runs.items():
                     self._heed(run, glances[key])
                 for key, some in readers.items():

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from clew_engine import ids
+from clew_engine import ids, incidents
 from clew_engine.causes import told
 from clew_engine.checkpoints import Failure
 from clew_engine.drafts import DraftMessage
@@ -50,8 +50,9 @@ class ModelStream:
             message = f"the model {model.name!r} cancelled itself"
             raise ModelError("model_unavailable", message, retryable=True) from error
         except (Exception, SystemExit, KeyboardInterrupt) as error:
-            self._run.storage.report(error, self._run.thread.key)
-            message = f"the model {model.name!r} raised {told(error)}"
+            what = f"the model {model.name!r}"
+            incidents.raised(what, error, self._run.thread.key.thread_id)
+            message = f"{what} raised {told(error)}"
             raise ModelError("model_rejected", message, retryable=False) from error
         if response is None:
             raise ModelError("model_incomplete", "the model's stream ended before its reply did", retryable=True)

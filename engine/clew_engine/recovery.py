@@ -23,6 +23,7 @@ from clew_engine.errors import (
 )
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, OnBusy, OnDisconnect, Recover, RunOptions
+from clew_engine.troubles import Trouble
 from clew_storage import Head, Source, Status, StorageError, ThreadKey, ThreadRecord
 
 if TYPE_CHECKING:
@@ -90,12 +91,14 @@ class Recovery:
         return taken
 
     async def _look(self) -> None:
-        storage = self._storage
+        storage, trouble = self._storage, Trouble("interrupted runs could not be looked for")
         while True:
             try:
                 await self.sweep()
             except (StorageError, ClewError) as error:
-                _log.warning("interrupted runs could not be looked for: %s", error)
+                trouble.met(error)
+            else:
+                trouble.over()
             # Servers that were started together do not look together.
             await asyncio.sleep(storage.tuning.recover_s * random.uniform(0.5, 1.5))  # noqa: S311 - no secret
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from clew_engine import ids
+from clew_engine import ids, incidents
 from clew_engine.approvals import Question
 from clew_engine.checkpoints import Checkpoint, Failure, Memo
 from clew_engine.drafts import Draft, DraftMessage
@@ -223,7 +223,7 @@ class Run:
                 self.check_held()
                 await self._fail(RunStopped(Failure("tool_failed", error.message, retryable=True)))
             except Exception as error:  # noqa: BLE001 - a mistake of ours must not leave the thread without an end
-                incident = self.storage.report(error, self.thread.key)
+                incident = incidents.unforeseen(error, self.thread.key.thread_id)
                 message = f"something unforeseen happened (incident {incident}, see the server's log)"
                 failure = Failure("internal", message, retryable=True, metadata={"incident": incident})
                 await self._fail(RunStopped(failure))
@@ -272,8 +272,12 @@ class Run:
         if isinstance(error, LeaseLost):
             self.storage.hub.fail(thread.key, thread.uid, translated(error, thread.key))
             return
-        self.storage.report(error, thread.key)
-        why = translated(error, thread.key) if isinstance(error, StorageError) else None
+        why = None
+        if isinstance(error, StorageError):
+            incidents.of_the_storage(error, thread.key.thread_id)
+            why = translated(error, thread.key)
+        else:
+            incidents.unforeseen(error, thread.key.thread_id)
         self.storage.hub.fail(
             thread.key, thread.uid, why or ThreadInterruptedError(thread.key.thread_id, thread.run_id)
         )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import secrets
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
@@ -12,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
-from clew_engine import commands
+from clew_engine import commands, incidents
 from clew_engine.amounts import LONGEST_WAIT_S
 from clew_engine.approval_feed import ApprovalFeed
 from clew_engine.archives import ArchiveFile, Exported, Imported, Progress, selection_of
@@ -21,7 +19,6 @@ from clew_engine.arrivals import Arrivals
 from clew_engine.beside import exchange_of, open_beside
 from clew_engine.blocking import blocking
 from clew_engine.cache import Cache
-from clew_engine.causes import traced
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
 from clew_engine.errors import ArgumentInvalidError, StorageUnavailableError, StreamCutError, expect_version
 from clew_engine.hub import Hub
@@ -42,11 +39,13 @@ from clew_engine.setting_up import set_up
 from clew_engine.storage_errors import translated
 from clew_engine.stored_threads import StoredThread
 from clew_engine.sweep import settle, sweep
+from clew_engine.troubles import Trouble
 from clew_engine.warm_threads import WarmThreads
 from clew_storage import (
     Backend,
     FormatChange,
     Grant,
+    StorageAway,
     StorageError,
     StorageRefused,
     StorageStats,
@@ -55,7 +54,6 @@ from clew_storage import (
 )
 
 T = TypeVar("T")
-_log = logging.getLogger("clew.engine")
 
 
 def _system_clock() -> int:
@@ -364,8 +362,11 @@ class Storage:
             del self.live[run.thread.key]
         try:
             await run.thread.let_go()
+        except StorageAway:
+            # It is given back later, or runs out.
+            pass
         except StorageError as error:
-            self.report(error, run.thread.key)
+            incidents.of_the_storage(error, run.thread.key.thread_id)
         finally:
             if not run.ended.done():
                 run.ended.set_result(None)
@@ -385,19 +386,16 @@ class Storage:
         task.add_done_callback(self._forget)
         return task
 
-    def report(self, error: BaseException, key: ThreadKey) -> str:
-        """Log what went wrong in a run, under an incident's number that may be told to its caller."""
-        incident = secrets.token_hex(4)
-        _log.error("incident %s: a run of thread %s went wrong\n%s", incident, key.thread_id, traced(error))
-        return incident
-
     async def _sweep(self) -> None:
+        trouble = Trouble("expired approvals could not be looked for")
         while True:
             await asyncio.sleep(self.tuning.sweep_s)
             try:
                 await sweep(self)
             except StorageError as error:
-                _log.warning("expired approvals could not be looked for: %s", error)
+                trouble.met(error)
+            else:
+                trouble.over()
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)

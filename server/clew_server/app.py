@@ -23,6 +23,7 @@ from clew.v1 import (
 from clew_engine.apps import App
 from clew_engine.options import OnBusy, Recover, Tuning
 from clew_engine.storage import Storage
+from clew_server import readiness
 from clew_server.listening import listen
 from clew_server.rpc import interceptors
 from clew_server.rpc.app_listing import AppService
@@ -88,7 +89,7 @@ class Server:
             self.storage.know(app.program)
         self._health = health.aio.HealthServicer()
         self._server = self._assembled()
-        self._upkeep: asyncio.Task[None] | None = None
+        self._beside: list[asyncio.Task[None]] = []
         self._stopping: asyncio.Task[None] | None = None
 
     async def start(self) -> Self:
@@ -104,20 +105,28 @@ class Server:
             await self._server.stop(0)
             await self._let_go()
             raise
-        self._upkeep = asyncio.create_task(upkeep(self.storage, self.settings.retention_policy))
         if not self._seals.lasting and any(info.kind == "workflow" for info in self.apps.infos()):
             _log.info("snapshots of runs without a thread will not outlive this server: no snapshot_key is set")
-        for service in ("", *SERVICES):
-            await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
+        # The process itself is healthy from now on, whatever becomes of its database.
+        await self._health.set("", health_pb2.HealthCheckResponse.SERVING)
+        await self._tell_of_storage(True)
+        self._beside = [
+            asyncio.create_task(upkeep(self.storage, self.settings.retention_policy)),
+            asyncio.create_task(readiness.watch(self.storage.backend.check, self._tell_of_storage)),
+        ]
         if self.storage.beside is not None:
             self.storage.beside.when_it_changes(self._tell_of_redis)
             self._tell_of_redis(self.storage.beside.is_up)
         return self
 
+    async def _tell_of_storage(self, is_up: bool) -> None:
+        """Under the names of the services, of which each needs it: a server without its database is alive, and not ready."""
+        for service in SERVICES:
+            await self._health.set(service, _status(is_up))
+
     def _tell_of_redis(self, is_up: bool) -> None:
         """Under a name of its own: a server without its Redis is as healthy as it was."""
-        status = health_pb2.HealthCheckResponse.SERVING if is_up else health_pb2.HealthCheckResponse.NOT_SERVING
-        self.storage.spawn(self._health.set("redis", status))
+        self.storage.spawn(self._health.set("redis", _status(is_up)))
 
     async def wait(self) -> None:
         """Until the server has stopped."""
@@ -153,9 +162,9 @@ class Server:
         await self.storage.drain(max(0.0, grace_s - min(_LAST_WORDS_S, grace_s / 2)))
         left = max(0.0, grace_s - (time.monotonic() - began))
         await self._server.stop(min(left, _LAST_WORDS_S))
-        if self._upkeep is not None:
-            self._upkeep.cancel()
-            await asyncio.wait({self._upkeep})
+        for task in self._beside:
+            task.cancel()
+        await asyncio.gather(*self._beside, return_exceptions=True)
         await self._let_go()
 
     async def _let_go(self) -> None:
@@ -187,3 +196,7 @@ class Server:
         if self.settings.with_reflection:
             reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
         return server
+
+
+def _status(is_up: bool) -> int:
+    return health_pb2.HealthCheckResponse.SERVING if is_up else health_pb2.HealthCheckResponse.NOT_SERVING

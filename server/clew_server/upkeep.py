@@ -11,6 +11,7 @@ from clew_engine.cached_values import forget_expired
 from clew_engine.errors import ClewError
 from clew_engine.retention import Retention
 from clew_engine.storage import Storage
+from clew_engine.troubles import is_told
 from clew_storage import StorageError
 
 _log = structlog.stdlib.get_logger("clew.server")
@@ -35,7 +36,7 @@ async def forget_requests(storage: Storage) -> int:
     try:
         return await storage.backend.threads.forget_requests(before_ms=storage.now_ms() - KEPT_MS)
     except StorageError as error:
-        _log.warning("old request ids could not be forgotten", why=str(error))
+        _warn("old request ids could not be forgotten", error)
         return 0
 
 
@@ -50,7 +51,7 @@ async def forget_leases(storage: Storage) -> int:
                 return went
             await asyncio.sleep(0)
     except StorageError as error:
-        _log.warning("idle leases could not be forgotten", why=str(error))
+        _warn("idle leases could not be forgotten", error)
         return went
 
 
@@ -65,7 +66,12 @@ async def retire(storage: Storage, retention: Retention) -> tuple[int, int]:
                 else:
                     deleted += 1
     except ClewError as error:
-        _log.warning("the retention's sweep was broken off", why=error.message)
+        _warn("the retention's sweep was broken off", error)
     if deleted or trimmed:
         _log.info("old threads were let go", deleted=deleted, trimmed=trimmed)
     return deleted, trimmed
+
+
+def _warn(what: str, error: Exception) -> None:
+    if not is_told(error):
+        _log.warning(what, why=str(error))

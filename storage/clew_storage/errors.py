@@ -62,6 +62,10 @@ class StorageUnavailable(StorageError):
     """The database cannot be reached or has stopped accepting writes; a later call may succeed."""
 
 
+class StorageAway(StorageUnavailable):
+    """The database cannot be reached at all. The storage logs when that begins and when it is over, so that nobody else need."""
+
+
 class StorageFull(StorageError):
     """The disk or the database's quota is full; nothing was written."""
 

@@ -9,7 +9,6 @@ import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
-from uuid import uuid4
 
 import clew
 from tests.faults import figures, plans
@@ -18,7 +17,7 @@ from tests.faults.postgres_schema import PostgresSchema
 from tests.faults.served_process import ServedProcess
 from tests.faults.stored import Stored
 from tests.scenarios.world import Handle
-from tests.support.postgres import in_schema
+from tests.support.postgres import a_name, in_schema
 
 SERVERS = 3
 # As short as servers on a busy machine can hold on to: it is renewed every third of it.
@@ -49,7 +48,7 @@ class Fleet:
         self.ledger_path = folder / "ledger"
         self.size = size
         self.lease_s = lease_s
-        self.schema = PostgresSchema(dsn, f"fleet_{uuid4().hex}")
+        self.schema = PostgresSchema(dsn, a_name("fleet_"))
         self.url = in_schema(dsn, self.schema.name, lease_s=lease_s, poll_s=0.1)
         self.servers: list[ServedProcess] = []
         self._dice = dice

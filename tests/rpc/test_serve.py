@@ -159,6 +159,33 @@ async def test_it_ends_in_good_order_and_logs_json_lines(shop: Path) -> None:
     assert lines[-1]["event"] == "stopping"
 
 
+FLOW = """
+from clew_engine import Workflow
+
+flow = Workflow("flow")
+
+@flow.node
+def charge(state):
+    raise ConnectionError("the bank is down")
+
+flow.start("charge")
+flow = flow.compile()
+"""
+
+
+async def test_what_a_node_raises_is_in_the_log_with_its_traceback(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(FLOW)
+    async with serve(tmp_path) as server:
+        events = await events_of(server.stubs.runs.Send(SendRequest(thread_id="t", app="flow", input_json=b"{}")))
+        told = events[-1].run_failed.status.message
+        assert told == "node 'charge' failed: ConnectionError: the bank is down"
+        server.signal(signal.SIGTERM)
+        _, errors = await server.ended()
+    (line,) = [line for line in map(json.loads, errors.splitlines()) if line["level"] == "error"]
+    assert "node 'charge' raised on thread t" in line["event"]
+    assert 'shop.py", line 8, in charge' in line["event"]
+
+
 async def test_a_second_signal_stops_at_once(shop: Path) -> None:
     async with serve(shop, "--grace", "600") as server:
         call = server.stubs.runs.Send(SendRequest(thread_id="t", text="go"))

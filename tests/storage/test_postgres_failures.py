@@ -13,6 +13,7 @@ import asyncpg
 import pytest
 
 from clew_storage import Grant, StorageFull, StorageUnavailable, ThreadKey, VersionConflict
+from clew_storage.conformance.backend_promises import CALLS
 from clew_storage.conformance.examples import KEY, UID, a_grant, a_line, a_message, a_request, a_write
 from clew_storage.errors import StorageError
 from clew_storage.postgres import PostgresBackend, PostgresSettings
@@ -31,7 +32,7 @@ def server() -> Iterator[KeptServer]:
         yield server
 
 
-async def opened(dsn: str, **options: float) -> PostgresBackend:
+async def opened(dsn: str, **options: object) -> PostgresBackend:
     backend = PostgresBackend.of_url(in_schema(dsn, None, **options))
     await backend.open()
     return backend
@@ -319,6 +320,26 @@ async def test_a_lock_on_one_thread_ends_its_write_and_no_other(backend: Postgre
     await backend.threads.append(a_write(grants[1], 2))
 
 
+async def test_a_lock_is_told_in_words_that_are_true_of_every_call(postgres_dsn: str) -> None:
+    backend = await opened(postgres_dsn, lock_timeout="50ms")
+    connection, schema = await asyncpg.connect(postgres_dsn), backend._opened().schema
+    tables = {
+        "threads": ("get_head", "list_threads", "list_tenants", "export_thread", "stats"),
+        "approvals": ("list_expired", "get_approval"),
+        "cached_values": ("put_value", "list_keys", "forget_expired"),
+        "requests": ("forget_requests",),
+    }
+    for table, calls in tables.items():
+        async with connection.transaction():
+            await connection.execute(schema.sql(f"LOCK TABLE clew.{table} IN ACCESS EXCLUSIVE MODE"))
+            for call in calls:
+                with pytest.raises(StorageUnavailable, match="a lock in time that this call needs; try again") as told:
+                    await CALLS[call](backend)
+                assert "thread" not in str(told.value)
+    await connection.close()
+    await backend.close()
+
+
 async def test_a_value_that_no_column_holds_ends_its_write_and_no_other(backend: PostgresBackend) -> None:
     grants = [await a_grant(backend, ThreadKey("acme", str(number))) for number in range(3)]
     writes = [a_write(grant, 1) for grant in grants]
@@ -360,6 +381,7 @@ async def test_without_prepared_statements_everything_works_as_well(postgres_dsn
         (asyncpg.ReadOnlySQLTransactionError("cannot execute INSERT"), StorageUnavailable),
         (asyncpg.TooManyConnectionsError("too many clients"), StorageUnavailable),
         (ConnectionRefusedError(111, "Connection refused"), StorageUnavailable),
+        (asyncpg.LockNotAvailableError("canceling statement due to lock timeout"), StorageUnavailable),
         (TimeoutError(), StorageUnavailable),
     ],
 )

@@ -18,7 +18,7 @@ import pytest
 
 from clew_storage import Backend, IdleFilter, KeptState, RedisSettings, StateChange, open_redis, open_storage
 from clew_storage.conformance.examples import KEY, NOW, UID, a_grant, a_write, fork
-from tests.support.postgres import in_schema
+from tests.support.postgres import a_name, in_schema
 from tests.support.redis import KeptRedis, as_shared
 from tests.support.waiting import until
 
@@ -222,7 +222,7 @@ async def test_what_another_release_kept_is_passed_over(stored: Stored) -> None:
 async def test_a_state_of_512_kib_costs_the_database_little_when_redis_has_it(
     postgres_dsn: str, redis_url: str
 ) -> None:
-    schema = f"test_{uuid4().hex}"
+    schema = a_name()
     url = in_schema(postgres_dsn, schema)
     # Text that hardly compresses, as it would be in pages of its own.
     state = {f"key-{number}": b'"%b"' % b64encode(random.Random(number).randbytes(12_286)) for number in range(32)}

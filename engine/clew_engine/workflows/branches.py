@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
 
+from clew_engine import incidents
 from clew_engine.causes import told
 from clew_engine.checkpoints import Failure
 from clew_engine.runs import RunStopped
@@ -16,8 +17,10 @@ from clew_engine.workflows.graph import Branch, Graph, names_of
 Work = Callable[[Coroutine[Any, Any, Any]], Awaitable[Any]]
 
 
-async def chosen_after(work: Work, graph: Graph, done: Iterable[str], view: StateView) -> dict[str, list[str]]:
-    """By each node that is done the nodes that its branches name. Raises RunStopped for a branch that fails."""
+async def chosen_after(
+    work: Work, graph: Graph, done: Iterable[str], view: StateView, thread_id: str
+) -> dict[str, list[str]]:
+    """By each node that is done the nodes that its branches name. Raises RunStopped for a branch that fails, which is logged."""
     chosen: dict[str, list[str]] = {}
     for name in done:
         for branch in graph.branches.get(name, ()):
@@ -26,7 +29,9 @@ async def chosen_after(work: Work, graph: Graph, done: Iterable[str], view: Stat
             except RunStopped:
                 raise
             except Exception as error:
-                message = f"the branch after {name!r} failed: {told(error)}"
+                what = f"the branch after {name!r}"
+                incidents.raised(what, error, thread_id)
+                message = f"{what} failed: {told(error)}"
                 raise RunStopped(Failure("tool_failed", message, retryable=True, metadata={"node": name})) from error
     return chosen
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from clew_engine import ids
+from clew_engine import ids, incidents
 from clew_engine.calls import GIVEN
 from clew_engine.errors import ArgumentInvalidError, StateInvalidError
 from clew_engine.json_text import join_object, split_object
@@ -61,7 +61,7 @@ async def write_as_node(
         change = _merged(program, thread, done, returned)
     view = _view(thread, change, step, new_run=not under_way)
     try:
-        chosen = await chosen_after(contained, program.graph, done, view)
+        chosen = await chosen_after(contained, program.graph, done, view, thread.key.thread_id)
     except RunStopped as error:
         why = f"what follows cannot be told: {error.failure.message}"
         raise ArgumentInvalidError("as_node", why, node=node) from error
@@ -80,6 +80,8 @@ def _merged(
         for name in done:
             merged.add(name, returned[name])
     except MergeError as error:
+        if error.__cause__ is not None:
+            incidents.raised(f"the reducer of {error.key!r}", error.__cause__, thread.key.thread_id)
         raise StateInvalidError(f"state.{error.key}", str(error)) from error
     change = merged.change()
     if change is not None:

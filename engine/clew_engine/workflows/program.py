@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from clew_engine import incidents
 from clew_engine.approvals import Approval, ApprovalKind, Choice, Decision, Question
 from clew_engine.calls import GIVEN
 from clew_engine.checkpoints import Call, Failure, decode_body
@@ -85,7 +86,7 @@ class WorkflowProgram:
         self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
     ) -> StateChange | None:
         """What makes the state that an older version of the workflow left one of this version. Raises ResumeInvalidError where nothing does."""
-        return self.upgrades.state_change(self.upgrades.pending(continuation, thread_id), state)
+        return self.upgrades.state_change(self.upgrades.pending(continuation, thread_id), state, thread_id)
 
     def upgraded(
         self, continuation: Mapping[str, Any], state: Mapping[str, bytes], thread_id: str
@@ -94,7 +95,7 @@ class WorkflowProgram:
         migrations = self.upgrades.pending(continuation, thread_id)
         newer = self.upgrades.continuation(migrations, continuation)
         self._know(newer, thread_id)
-        change = self.upgrades.state_change(migrations, state)
+        change = self.upgrades.state_change(migrations, state, thread_id)
         self.check_state(apply(state, change) if change else state)
         return newer, change
 
@@ -270,6 +271,8 @@ class WorkflowProgram:
             if change is not None:
                 self.keys.check_reduced(change, run.thread.changed(change), "state")
         except MergeError as error:
+            if error.__cause__ is not None:
+                incidents.raised(f"the reducer of {error.key!r}", error.__cause__, run.thread.key.thread_id)
             failure = Failure(error.code, str(error), error.code != "state_conflict", metadata={"key": error.key})
             raise RunStopped(failure) from None
         except ClewError as error:
@@ -281,7 +284,9 @@ class WorkflowProgram:
         self, run: Run, continuation: Mapping[str, Any], done: Sequence[str], change: StateChange | None
     ) -> None:
         """Write what the step changed, and what follows it."""
-        chosen = await chosen_after(run.work, self.graph, done, run.state_view(run.thread.changed(change)))
+        chosen = await chosen_after(
+            run.work, self.graph, done, run.state_view(run.thread.changed(change)), run.thread.key.thread_id
+        )
         following, arrived = self.graph.following(done, chosen, continuation.get(ARRIVED, {}))
         was = run.thread.head.step if run.thread.head else 0
         step = was + (list(done) not in ([START], []))

@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from clew_engine import incidents
 from clew_engine.approvals import Question
 from clew_engine.author_threads import THREADS
 from clew_engine.checkpoints import Failure
 from clew_engine.drafts import Draft
-from clew_engine.errors import ClewError, StateInvalidError
+from clew_engine.errors import ClewError, StateInvalidError, StateTooLargeError
 from clew_engine.json_text import join_object, split_object
 from clew_engine.models import ModelError
 from clew_engine.runs import RunStopped
@@ -135,6 +136,7 @@ class StepRun:
             # The run was asked to stop, or lost its storage, while the node recorded a step: `settle` and `check` say so.
             return
         else:
+            log(self._run, name, error)
             self._failures.append(failure_of(name, error))
             self._shared.ended_with(error)
             if isinstance(error, PauseRejectedError):
@@ -173,6 +175,15 @@ def failure_of(name: str, error: BaseException) -> Failure:
         )
     said = error.message if isinstance(error, ClewError) else words_of(error)
     return Failure("tool_failed", f"node {name!r} failed: {said}", retryable=True, metadata=where)
+
+
+def log(run: Run, name: str, error: BaseException) -> None:
+    """Log what a node's code raised; but not what was logged where it happened, or needs no traceback to be understood."""
+    if isinstance(error, (RunStopped, ModelError, PauseRejectedError, StateInvalidError, StateTooLargeError)):
+        return
+    if isinstance(error, MergeError) and error.__cause__ is None:
+        return
+    incidents.raised(f"node {name!r}", error, run.thread.key.thread_id)
 
 
 async def changed_keys(context: NodeContext, function: Node, view: StateView, check: Check) -> dict[str, bytes]:

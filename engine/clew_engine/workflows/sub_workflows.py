@@ -17,7 +17,7 @@ from clew_engine.workflows.memos import RETURNED
 from clew_engine.workflows.node_context import NodeContext, Paused, PauseRejectedError, current, enter
 from clew_engine.workflows.program import WorkflowProgram
 from clew_engine.workflows.reducers import Merged, reduced
-from clew_engine.workflows.step_runs import changed_keys, failure_of, pauses_of
+from clew_engine.workflows.step_runs import changed_keys, failure_of, log, pauses_of
 from clew_storage import StorageError
 from clew_storage.state_changes import apply
 
@@ -75,7 +75,9 @@ class _Play:
                 self._pause("after", [name for name in names if name in program.pause_after], number)
                 number += 1
             view = StateView(self.state, (), self._view["_clew"])
-            chosen = await chosen_after(self._context.run.work, program.graph, names, view)
+            chosen = await chosen_after(
+                self._context.run.work, program.graph, names, view, self._context.run.thread.key.thread_id
+            )
             names, arrived = program.graph.following(names, chosen, arrived)
 
     def _pause(self, when: str, names: Sequence[str], number: int) -> None:
@@ -92,9 +94,11 @@ class _Play:
             self._count()
         tasks = [asyncio.create_task(self._node(inside[name], name)) for name in names]
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
-        for outcome in outcomes:
+        for name, outcome in zip(names, outcomes, strict=True):
             if isinstance(outcome, BaseException):
                 self._context.step.ended_with(outcome)
+                if self._is_its_own(outcome):
+                    log(self._context.run, inside[name].node, outcome)
         paused: list[Paused] = []
         for name, outcome in zip(names, outcomes, strict=True):
             if isinstance(outcome, BaseException):
@@ -115,9 +119,11 @@ class _Play:
             self._program.keys.check_reduced(change, self.state, f"workflow {self._program.name}")
 
     def _failed(self, node: str, error: BaseException) -> BaseException:
-        if not isinstance(error, Exception) or isinstance(error, PauseRejectedError | StorageError):
-            return error
-        return RunStopped(failure_of(node, error))
+        return RunStopped(failure_of(node, error)) if self._is_its_own(error) else error
+
+    @staticmethod
+    def _is_its_own(error: BaseException) -> bool:
+        return isinstance(error, Exception) and not isinstance(error, PauseRejectedError | StorageError)
 
     def _count(self) -> None:
         """What was played before is not counted again: a limit is of one attempt."""

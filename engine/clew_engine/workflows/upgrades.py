@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from clew_engine import incidents
 from clew_engine.calls import GIVEN
 from clew_engine.causes import told
 from clew_engine.errors import ArgumentInvalidError, ResumeInvalidError, StateInvalidError
@@ -93,15 +94,20 @@ class Upgrades:
             )
         return [self.migrations[step] for step in range(found, self.version)]
 
-    def state_change(self, migrations: list[Migration], state: Mapping[str, bytes]) -> StateChange | None:
-        """What the migrations make of a state; values that they leave alone keep their bytes. Raises StateInvalidError."""
+    def state_change(
+        self, migrations: list[Migration], state: Mapping[str, bytes], thread_id: str
+    ) -> StateChange | None:
+        """What the migrations make of a state; values that they leave alone keep their bytes.
+
+        Raises StateInvalidError; what a migrator raises is logged.
+        """
         functions = [migration.state for migration in migrations if migration.state is not None]
         if not functions:
             return None
         before = {key: parse_stored(value) for key, value in state.items()}
         values: Mapping[str, Any] = {key: parse_stored(value) for key, value in state.items()}
         for function in functions:
-            values = _migrated(function, values)
+            values = _migrated(function, values, thread_id)
         after = encode_values(values)
         replaced = {key: value for key, value in after.items() if key not in before or encode(before[key]) != value}
         removed = tuple(key for key in state if key not in after)
@@ -127,15 +133,17 @@ class Upgrades:
         return int(continuation.get(SCHEMA, self.version))
 
 
-def _migrated(function: ChangeState, values: Mapping[str, Any]) -> Mapping[str, Any]:
+def _migrated(function: ChangeState, values: Mapping[str, Any], thread_id: str) -> Mapping[str, Any]:
     name = getattr(function, "__name__", type(function).__name__)
+    what = f"the migrator {name!r}"
     try:
         made = function(dict(values))
     except Exception as error:
-        raise StateInvalidError("state", f"the migrator {name!r} raised {told(error)}; mend it, or {WAYS}") from error
+        incidents.raised(what, error, thread_id)
+        raise StateInvalidError("state", f"{what} raised {told(error)}; mend it, or {WAYS}") from error
     if not isinstance(made, Mapping):
         raise StateInvalidError(
-            "state", f"the migrator {name!r} returned {type(made).__name__}, and not the state; mend it, or {WAYS}"
+            "state", f"{what} returned {type(made).__name__}, and not the state; mend it, or {WAYS}"
         )
     return made
 

@@ -28,7 +28,8 @@ class PostgresBackend:
 
     `settings` say where it is; a `pool` of asyncpg is used in the place of connections of our own, and stays its owner's
     to close: it must have connections to spare for one that writes and one that keeps leases, and where a pooler in
-    transaction mode is behind it, `statement_cache_size=0`.
+    transaction mode is behind it, `statement_cache_size=0`. With `min_size=0` it logs nothing of its own while the database
+    is away.
     """
 
     shared = True

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeAlias, TypeVar
 
 import asyncpg
 
-from clew_storage.errors import StorageError, StorageUnavailable
+from clew_storage.errors import StorageAway, StorageError, StorageUnavailable
 from clew_storage.postgres.failures import DRIVER_ERRORS, is_in_the_way, is_lost, is_over, translate, unknown
 from clew_storage.postgres.hosts import Hosts
 from clew_storage.postgres.rows import Connection
-from clew_storage.postgres.settings import PostgresSettings
+from clew_storage.postgres.settings import PostgresSettings, without_password
 
 T = TypeVar("T")
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 _TRIES = 4
+_log = logging.getLogger("clew.storage")
 
 
 class Connections:
@@ -27,6 +29,7 @@ class Connections:
         self._settings = settings
         self._given = pool
         self._pool = pool
+        self._is_away = False
 
     async def open(self) -> None:
         """Make the pool and one connection. Raises the driver's errors, for whoever opens to tell what they mean."""
@@ -44,13 +47,19 @@ class Connections:
         self._pool = await asyncpg.create_pool(
             settings.dsn,
             connect=hosts.connect,
-            min_size=1,
+            # With a floor the pool would restore it by itself while the database is away, and log a traceback at each try.
+            min_size=0,
             max_size=settings.pool_size,
             timeout=settings.connect_timeout_s,
             command_timeout=settings.command_timeout_s,
             reset=_nothing_to_reset,
             **options,
         )
+        try:
+            await self._pool.release(await self._pool.acquire())
+        except BaseException:
+            self.abandon()
+            raise
 
     @asynccontextmanager
     async def lend(self) -> AsyncIterator[Connection]:
@@ -65,11 +74,13 @@ class Connections:
             if is_over(error):
                 await self.drop(connection)
             raise
+        else:
+            self.answered()
         finally:
             await self.give_back(connection)
 
     async def take(self) -> Connection:
-        """A connection until it is given back."""
+        """A connection until it is given back. Raises `StorageAway` where the database is not to be reached."""
         pool = self._pool
         if pool is None:
             raise StorageUnavailable("the storage is not open")
@@ -80,10 +91,28 @@ class Connections:
                 raise StorageUnavailable(
                     f"all {pool.get_max_size()} connections to the database are in use; raise pool_size, or try again"
                 ) from error
-            raise translate(error) from error
+            raise self._unreachable(error) from error
         except DRIVER_ERRORS as error:
-            raise translate(error) from error
+            away = is_lost(error) and not pool.is_closing()
+            raise (self._unreachable(error) if away else translate(error)) from error
         return connection  # type: ignore[return-value] # a proxy that behaves as one
+
+    def answered(self) -> None:
+        """The database did something for us: if it was away, it is back."""
+        if self._is_away:
+            self._is_away = False
+            _log.warning("the database %s is back", self._where)
+
+    def _unreachable(self, error: BaseException) -> StorageAway:
+        told = str(translate(error))
+        if not self._is_away:
+            self._is_away = True
+            _log.warning("the database %s is away: %s", self._where, told)
+        return StorageAway(told)
+
+    @property
+    def _where(self) -> str:
+        return without_password(self._settings.dsn or "postgresql://")
 
     async def give_back(self, connection: Connection) -> None:
         """Return a connection; one that is broken is replaced when it is needed."""
@@ -149,12 +178,14 @@ class StandingConnection:
             self._connection = await self._connections.take()
         connection = self._connection
         try:
-            return await work(connection)
+            done = await work(connection)
         except BaseException as error:
             if is_over(error):
                 await self._connections.drop(connection)
                 await self.close()
             raise
+        self._connections.answered()
+        return done
 
     async def close(self) -> None:
         """Give the connection back."""

@@ -88,7 +88,10 @@ def _of_the_database(error: asyncpg.PostgresError) -> StorageError:  # noqa: PLR
     if code[:2] == _UNFIT_CLASS:
         return StorageUnavailable(f"the database cannot hold a value of this call: {error}")
     if code == _LOCKED:
-        return StorageUnavailable("another session of the database holds a lock on this thread; try again")
+        return StorageUnavailable(
+            "another session of the database did not give up a lock in time that this call needs; try again, or look for that "
+            "session in pg_locks"
+        )
     if code in _NOT_ALLOWED:
         return _of_the_role(code, error)
     if code == _NO_SETTING or str(error).startswith(_NO_SETTING_SAID):
