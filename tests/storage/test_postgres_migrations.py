@@ -101,6 +101,67 @@ async def test_whoever_waits_too_long_for_another_migration_is_told(
     await migrate(connection, schema)
 
 
+async def test_a_step_that_waits_for_a_table_lets_others_go_before(
+    connection: Connection, schema: Schema, postgres_dsn: str
+) -> None:
+    """A long reader is there when the columns of a step are to be added; servers go on meanwhile."""
+    await migrate(connection, schema, upto=5)
+    reader, server = await asyncpg.connect(postgres_dsn), await asyncpg.connect(postgres_dsn)
+    # As a server's statements have it.
+    await server.execute("SET lock_timeout = '5s'")
+    count = schema.sql("SELECT count(*) FROM clew.threads")
+    async with reader.transaction():
+        await reader.execute(count)
+        waiting = asyncio.create_task(migrate(connection, schema, lock_s=30))
+        await stands_in_line(server)
+        for _ in range(20):
+            await server.execute(count)
+        assert not waiting.done()
+    assert (await waiting).now == NEWEST
+    await asyncio.gather(reader.close(), server.close())
+
+
+async def stands_in_line(connection: Connection) -> None:
+    """Wait until a session waits for a table."""
+    async with asyncio.timeout(30):
+        while not await connection.fetchval("SELECT true FROM pg_locks WHERE NOT granted AND locktype = 'relation'"):
+            pass
+
+
+async def test_a_table_that_is_not_let_go_in_time_is_told_and_nothing_is_changed(
+    connection: Connection, schema: Schema, postgres_dsn: str
+) -> None:
+    await migrate(connection, schema, upto=5)
+    reader = await asyncpg.connect(postgres_dsn)
+    async with reader.transaction():
+        await reader.execute(schema.sql("SELECT count(*) FROM clew.threads"))
+        with pytest.raises(
+            StorageUnavailable, match="brought to format 6: another session did not let go of one of its tables"
+        ):
+            await migrate(connection, schema, lock_s=0)
+        assert await stored_format(connection, schema) == 5
+    await reader.close()
+    assert (await migrate(connection, schema)).before == 5
+
+
+async def test_a_role_that_may_not_migrate_is_told_who_may(
+    connection: Connection, schema: Schema, postgres_dsn: str
+) -> None:
+    await migrate(connection, schema, upto=NEWEST - 1)
+    role = a_name("runtime_")
+    for statement in (
+        f"CREATE ROLE {role} LOGIN",
+        f"GRANT USAGE ON SCHEMA {schema.name} TO {role}",
+        f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema.name} TO {role}",
+    ):
+        await connection.execute(statement)
+    backend = PostgresBackend.of_url(in_schema(postgres_dsn.replace("//clew@", f"//{role}@"), schema.name))
+    with pytest.raises(
+        StorageRefused, match=f"lacks format {NEWEST}, and this role may not .* role that owns it: clew migrate"
+    ):
+        await backend.open()
+
+
 @pytest.mark.parametrize("word", ["user", "order", "trim"])
 async def test_a_word_of_sql_is_a_name_for_a_schema_like_any_other(
     connection: Connection, postgres_dsn: str, word: str

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import time
 
 import asyncpg
 
@@ -11,8 +13,10 @@ from clew_storage.numbered_migrations import Migration, migrations_of, refuse_un
 from clew_storage.postgres.schemas import Schema
 from clew_storage.records import FormatChange
 
-# Whoever waits longer for another server's migration is told so.
+# Whoever waits longer for another server's migration, or for a table that others do not let go, is told so.
 LOCK_TIMEOUT_S = 30
+# How long a step stands in line for a table: so long everybody else waits behind it. How long it then leaves to others.
+_IN_LINE_S, _PAUSE_S = 0.2, 0.5
 
 
 def known_migrations() -> tuple[Migration, ...]:
@@ -53,46 +57,73 @@ async def migrate(
     """Take the steps that the schema lacks, a transaction each; `upto` stops early, as an older program would.
 
     A schema that lacks none is only read, so that a role without the right to make tables can serve it. Of several that
-    migrate at once one does, and the others wait for it, `lock_s` seconds at most.
+    migrate at once one does, and the others wait for it. A table that others use is asked for again and again, for a moment each, so that
+    servers that are up go on. Both waits together last `lock_s` seconds at most.
     """
+    until = time.monotonic() + lock_s
     before = current = await stored_format(connection, schema)
     refuse_newer(before)
     for step in known_migrations():
         if step.version > before and (upto is None or step.version <= upto):
-            await _take(connection, schema, step, lock_s)
+            await _take(connection, schema, step, until)
             current = step.version
     return FormatChange(before, current)
 
 
-async def _take(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, step: Migration, lock_s: float) -> None:
-    async with connection.transaction():
-        # The lock ends with the transaction, so it also works where a pooler hands the connection on after each.
-        await connection.execute(f"SET LOCAL lock_timeout = {max(1, int(lock_s * 1000))}")
+async def _take(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, step: Migration, until: float) -> None:
+    while True:
         try:
-            await connection.execute("SELECT pg_advisory_xact_lock($1)", _lock_number(schema))
+            async with connection.transaction():
+                if await _lacks(connection, schema, step, until):
+                    await connection.execute(f"SET LOCAL lock_timeout = {int(_IN_LINE_S * 1000)}")
+                    await _change(connection, schema, step)
         except asyncpg.LockNotAvailableError as error:
-            raise StorageUnavailable(
-                f"another session migrates the schema {schema.name} and is not done; wait for it, then try again"
+            if time.monotonic() >= until:
+                raise StorageUnavailable(
+                    f"the schema {schema.name} could not be brought to format {step.version}: another session did not let go of one of its "
+                    "tables in time (a long transaction, a dump; see pg_locks); when that has ended, try again. Nothing was changed by this step"
+                ) from error
+        except asyncpg.InsufficientPrivilegeError as error:
+            if step.version == 1:
+                raise
+            raise StorageRefused(
+                f"the schema {schema.name} lacks format {step.version}, and this role may not change it ({error}); migrate it first with the role "
+                "that owns it: clew migrate"
             ) from error
-        current = await stored_format(connection, schema)
-        refuse_newer(current)
-        if current >= step.version:
+        else:
             return
-        if not current:
-            if not await connection.fetchval(
-                "SELECT true FROM pg_catalog.pg_namespace WHERE nspname = $1", schema.name
-            ):
-                await connection.execute(schema.sql("CREATE SCHEMA clew"))
-            await connection.execute(
-                schema.sql(
-                    "CREATE TABLE clew.formats (version integer PRIMARY KEY, name text NOT NULL, "
-                    "taken_at timestamptz NOT NULL DEFAULT clock_timestamp())"
-                )
-            )
-        await connection.execute(schema.sql(step.sql))
+        await asyncio.sleep(_PAUSE_S)
+
+
+async def _lacks(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, step: Migration, until: float) -> bool:
+    """Whether the step is still to be taken, when nobody else migrates; nobody does until the transaction ends."""
+    # So it also works where a pooler hands the connection on after each transaction.
+    await connection.execute(f"SET LOCAL lock_timeout = {max(1, int((until - time.monotonic()) * 1000))}")
+    try:
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", _lock_number(schema))
+    except asyncpg.LockNotAvailableError as error:
+        raise StorageUnavailable(
+            f"another session migrates the schema {schema.name} and is not done; wait for it, then try again"
+        ) from error
+    current = await stored_format(connection, schema)
+    refuse_newer(current)
+    return current < step.version
+
+
+async def _change(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, step: Migration) -> None:
+    if step.version == 1:
+        if not await connection.fetchval("SELECT true FROM pg_catalog.pg_namespace WHERE nspname = $1", schema.name):
+            await connection.execute(schema.sql("CREATE SCHEMA clew"))
         await connection.execute(
-            schema.sql("INSERT INTO clew.formats (version, name) VALUES ($1, $2)"), step.version, step.name
+            schema.sql(
+                "CREATE TABLE clew.formats (version integer PRIMARY KEY, name text NOT NULL, "
+                "taken_at timestamptz NOT NULL DEFAULT clock_timestamp())"
+            )
         )
+    await connection.execute(schema.sql(step.sql))
+    await connection.execute(
+        schema.sql("INSERT INTO clew.formats (version, name) VALUES ($1, $2)"), step.version, step.name
+    )
 
 
 def _lock_number(schema: Schema) -> int:
