@@ -228,7 +228,7 @@ gone:
 	done++
 }
 
-/* delete_thread_1 takes no lease, and waits for the disk. */
+/* delete_thread_2 takes no lease, but locks its row, and waits for the disk. */
 proctype Delete() {
 	atomic {
 		epoch = next_epoch; next_epoch++;

@@ -11,11 +11,12 @@ from dataclasses import replace
 import asyncpg
 import pytest
 
-from clew_storage import LeaseBusy, LeaseLost, StorageError, ThreadKey
-from clew_storage.conformance.examples import KEY, NOW, a_grant, a_line, a_write
+from clew_storage import InfoChange, LeaseBusy, LeaseLost, StorageError, ThreadKey
+from clew_storage.conformance.examples import KEY, NOW, a_grant, a_line, a_thread, a_write
 from clew_storage.conformance.lease_promises import Queue, within
 from clew_storage.conformance.server_promises import stand
 from clew_storage.postgres import PostgresBackend, appends
+from clew_storage.postgres.deletions import delete_thread
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.settings import settings_of_url
 from tests.support.postgres import in_schema
@@ -176,6 +177,26 @@ async def test_a_thread_that_a_stranger_has_locked_keeps_nobody_from_the_other_t
         assert not waiting[locked].done()
     await other.leases.release(await within(waiting[locked]))
     await stranger.close()
+
+
+async def test_a_thread_that_nobody_has_held_is_not_granted_while_it_is_deleted(
+    make_server: MakeServer, postgres_dsn: str
+) -> None:
+    backend = await make_server()
+    await backend.threads.change_info(KEY, InfoChange(), create=a_thread(KEY), request=None, now_ms=NOW)
+    other = await asyncpg.connect(postgres_dsn)
+    async with other.transaction():
+        assert await delete_thread(
+            other, backend._opened().schema, KEY, request=None, now_ms=NOW, expected_version=None
+        )
+        granted = asyncio.create_task(backend.leases.acquire(KEY, purpose="run", wait_s=0))
+        async with asyncio.timeout(30):
+            while not granted.done() and not await other.fetchval("SELECT true FROM pg_locks WHERE NOT granted"):
+                pass
+        assert not granted.done(), "or it reads a thread that is about to go"
+    await granted
+    assert await backend.threads.get_head(KEY) is None
+    await other.close()
 
 
 async def test_a_waiter_whose_grant_went_before_he_was_told_of_it_waits_on(make_server: MakeServer) -> None:

@@ -25,7 +25,7 @@ from clew_storage.conformance.examples import (
 from clew_storage.conformance.state_promises import grown
 from clew_storage.errors import LeaseLost, RequestRecorded, ThreadMissing, VersionConflict
 from clew_storage.port import Backend
-from clew_storage.records import InfoChange, RequestRecord, ThreadInfo
+from clew_storage.records import InfoChange, RequestRecord, ThreadInfo, ThreadKey
 
 
 async def delete(backend: Backend, request: RequestRecord | None = None) -> bool:
@@ -96,6 +96,25 @@ class DeletePromises(Promises):
             assert True in outcomes
             assert await backend.threads.get_head(KEY) is None
             await backend.leases.release(grant)
+
+    async def test_a_grant_that_races_the_delete_never_makes_the_thread_again(self, backend: Backend) -> None:
+        async def write_first(key: ThreadKey) -> str:
+            grant = await a_grant(backend, key)
+            head = await backend.threads.get_head(key)
+            uid = head.thread.uid if head else "new"
+            await backend.threads.append(a_write(grant, uid=uid))
+            return uid
+
+        for number in range(10):
+            # Nobody has held it yet.
+            key = ThreadKey("acme", f"t-{number}")
+            made = a_thread(key, uid="old", info=ThreadInfo())
+            await backend.threads.change_info(key, InfoChange(), create=made, request=None, now_ms=NOW)
+            calls = [backend.threads.delete_thread(key, request=None, now_ms=NOW), write_first(key)]
+            outcomes = await asyncio.gather(*calls[:: 1 if number % 2 else -1], return_exceptions=True)
+            assert True in outcomes
+            head = await backend.threads.get_head(key)
+            assert head is None or head.thread.uid == "new"
 
     async def test_a_thread_made_later_has_no_trace_of_the_old_and_a_larger_epoch(self, backend: Backend) -> None:
         old = await a_line(backend, 20)

@@ -31,7 +31,7 @@ async def delete_thread(
 ) -> Deleted | None:
     """See the port; None where there was no thread."""
     row = await connection.fetchrow(
-        schema.sql("SELECT * FROM clew.delete_thread_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"),
+        schema.sql("SELECT * FROM clew.delete_thread_2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"),
         key.tenant,
         key.thread_id,
         expected_version,
