@@ -41,6 +41,10 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             {"retention_keep_last": 0},
             "--retention-keep-last takes a whole number from 1 to 2,147,483,647, and not 0",
         ),
+        (
+            {"storage": "shop.db"},
+            "--storage: 'shop.db' is not a storage URL; write sqlite://shop.db for a file, or memory://",
+        ),
         ({"tls_cert": Path("x")}, "TLS needs both a certificate (--tls-cert) and its key (--tls-key)"),
         (
             {"port": 70000, "log_level": "loud"},
@@ -105,6 +109,18 @@ def test_what_goes_before_is_what_is_named(capsys: pytest.CaptureFixture[str], m
     monkeypatch.setenv("CLEW_PORT", "-2")
     assert refused(capsys, config=config).startswith("CLEW_PORT takes")
     assert refused(capsys, {"port": -3}, config).startswith("--port takes")
+
+
+def test_a_url_of_no_redis_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLEW_REDIS", "localhost")
+    assert refused(capsys, {"storage": "memory://"}).startswith("CLEW_REDIS: the URL of Redis is not one")
+
+
+def test_an_option_of_a_url_is_told_with_its_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("clew.toml").write_text("storage = 'postgresql://h/d?lease_s=nan'")
+    told = refused(capsys)
+    assert told.startswith("storage in clew.toml: ")
+    assert "lease_s" in told
 
 
 def test_a_file_of_settings_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,9 +16,9 @@ import structlog
 import typer
 
 from clew_engine.apps import App
-from clew_engine.errors import ClewError
+from clew_engine.errors import ArgumentInvalidError, ClewError
 from clew_server import logs
-from clew_server.app import Server
+from clew_server.app import Server, open_storage
 from clew_server.cli.announcement import Announcement
 from clew_server.cli.supervisor import GaveUp, supervise
 from clew_server.cli.wrong_settings import GivenSettings
@@ -30,6 +30,8 @@ from clew_storage import StorageError
 _log = structlog.stdlib.get_logger("clew.server")
 # How long what was cancelled may take to end once the server has stopped.
 _LAST_WAIT_S = 1.0
+# By the arguments of a Storage that they are.
+_SETTINGS = {"url": "storage"}
 
 
 def run(
@@ -142,17 +144,30 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _settings(flags: dict[str, Any], config: Path | None) -> Settings:
+    given = GivenSettings(flags, config)
     try:
-        return Settings.read(flags, config)
+        settings = Settings.read(flags, config)
     except pydantic.ValidationError as error:
-        raise typer.BadParameter(GivenSettings(flags, config).told(error)) from None
+        raise typer.BadParameter(given.told(error)) from None
     except SettingsFileError as error:
         raise typer.BadParameter(str(error)) from None
     except OSError as error:
-        named = config or CONFIG_FILE
-        raise typer.BadParameter(
-            f"{named} cannot be read: {error.strerror}; name a file of settings (--config)"
-        ) from None
+        told = f"{config or CONFIG_FILE} cannot be read: {error.strerror}; name a file of settings (--config)"
+        raise typer.BadParameter(told) from None
+    _check_urls(settings, given)
+    return settings
+
+
+def _check_urls(settings: Settings, given: GivenSettings) -> None:
+    """A URL that names no database is said before apps are loaded, and once for all workers; nothing is opened yet."""
+    # The file of the user's own, whose folder would be made, cannot be wrong.
+    named = settings if settings.storage is not None else settings.model_copy(update={"storage": "memory://"})
+    try:
+        open_storage(named)
+    except ArgumentInvalidError as error:
+        field = error.metadata["field"]
+        name = given.name(_SETTINGS.get(field, field))
+        raise typer.BadParameter(f"{name}: {error.message.removeprefix(f'{field}: ')}") from None
 
 
 def _fail(message: str) -> None:

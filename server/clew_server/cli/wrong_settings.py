@@ -36,20 +36,21 @@ class GivenSettings:
             # Several settings that do not go together; the words name them.
             return re.sub(r"\w+", lambda word: self._name_if_setting(word[0]), why)
         if kind == "value_error":
-            return f"{self._name(*place)}: {why}"
+            return f"{self.name(*place)}: {why}"
         if kind == "extra_forbidden":
             *table, name = place
             known = _part(schema, tuple(table), schema)["properties"]
             (nearest,) = difflib.get_close_matches(str(name), known, n=1, cutoff=0)
-            return f"{self._name(*table)}: there is no setting {name!r}; the nearest is {nearest!r}"
+            return f"{self.name(*table)}: there is no setting {name!r}; the nearest is {nearest!r}"
         part = _part(schema, place, schema)
-        return f"{self._name(*place)} takes {_words(part)}{_instead(error['input'], part)}"
+        return f"{self.name(*place)} takes {_words(part)}{_instead(error['input'], part)}"
 
     def _name_if_setting(self, word: str) -> str:
         # Words such as `host` are words, too.
-        return self._name(word) if "_" in word and word in Settings.model_fields else word
+        return self.name(word) if "_" in word and word in Settings.model_fields else word
 
-    def _name(self, setting: str, *within: str | int) -> str:
+    def name(self, setting: str, *within: str | int) -> str:
+        """What a setting was given as; of a table, what is within it."""
         path = ".".join(map(str, within))
         if setting in self._flags:
             return _flag(setting)
