@@ -43,6 +43,11 @@ def ids(archive: Path) -> list[str]:
     return [line["thread"]["id"] for line in lines if "thread" in line]
 
 
+def names(folder: Path, pattern: str) -> list[str]:
+    """Of the files there."""
+    return sorted(path.name for path in folder.glob(pattern))
+
+
 async def talk(storage: Storage, *threads: str, app: str = "support", user: str = "ada") -> None:
     """A turn on each thread, each later than the one before."""
     agent = Agent(app, model=OfflineModel(), storage=storage)
@@ -163,6 +168,47 @@ async def test_an_export_of_named_threads_goes_on(source: Storage, tmp_path: Pat
     (tmp_path / "it").write_bytes(whole[: len(whole) // 2])
     assert (await source.export(tmp_path / "it", threads=["d", "b", "a"], resume=True)).resumed == 1
     assert (tmp_path / "it").read_bytes() == whole
+
+
+@pytest.mark.parametrize("whole", [False, True])
+async def test_an_archive_of_another_database_is_not_gone_on_with(
+    source: Storage, target: Storage, tmp_path: Path, whole: bool
+) -> None:
+    await talk(source, *"abc")
+    await talk(target, *"abcd")  # The same ids, and still other threads.
+    await source.export(tmp_path / "it")
+    begun = (tmp_path / "it").read_bytes()
+    begun = begun if whole else begun[: begun.index(b'"id":"a"')]
+    (tmp_path / "it").write_bytes(begun)
+    with pytest.raises(ArgumentInvalidError, match="begun from another one, or all of them were deleted since; name"):
+        await target.export(tmp_path / "it", resume=True)
+    assert (tmp_path / "it").read_bytes() == begun
+    assert names(tmp_path, "*it*") == ["it"]
+    assert names(tmp_path, "clew-export-*") == []
+
+
+async def test_one_thread_that_is_still_there_says_whose_archive_it_is(source: Storage, tmp_path: Path) -> None:
+    threads = [f"t{number}" for number in range(130)]
+    await talk(source, *threads)
+    await source.export(tmp_path / "it")
+    whole = (tmp_path / "it").read_bytes()
+    (tmp_path / "it").write_bytes(whole[: whole.index(b'"id":"t0"')])
+    # The newest stand first in it; retention takes the oldest, which stand last.
+    for thread in threads[:-1]:
+        await source.thread(thread).delete()
+    assert (await source.export(tmp_path / "it", resume=True)).resumed == 129
+
+
+async def test_an_archive_is_gone_on_with_from_a_copy_of_its_database(
+    source: Storage, target: Storage, tmp_path: Path
+) -> None:
+    await talk(source, *"abc")
+    await source.export(tmp_path / "whole")
+    await target.import_(tmp_path / "whole")
+    whole = (tmp_path / "whole").read_bytes()
+    (tmp_path / "it").write_bytes(whole[: whole.index(b'"id":"a"')])
+    done = await target.export(tmp_path / "it", resume=True)
+    assert (done.threads, done.resumed) == (3, 2)
 
 
 async def test_all_tenants_go_along(source: Storage, target: Storage, tmp_path: Path) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 
-from clew_engine import Agent, OfflineModel, Workflow
+from clew_engine import Agent, OfflineModel, Workflow, tool
 from clew_engine.models import otherwise
 from clew_server.app import Server
 from clew_server.cli.announcement import Announcement
+from clew_server.cli.apps import apps
 from clew_server.settings import Settings
 from tests.support.postgres import a_name, in_schema
 
@@ -52,3 +54,39 @@ async def test_an_agent_is_listed_with_its_model_and_a_workflow_as_one(capsys: p
     assert "desk (offline)" in said
     assert "orders (workflow)" in said
     assert "()" not in said
+
+
+async def test_tools_have_the_marks_that_the_list_of_apps_gives_them(capsys: pytest.CaptureFixture[str]) -> None:
+    @tool
+    def look_up(order: str) -> str:
+        """Find an order."""
+        return order
+
+    @tool(once=True)
+    def pay(order: str) -> str:
+        """Pay for it."""
+        return order
+
+    @tool(once=True)
+    def refund(order: str) -> str:
+        """Pay it back."""
+        return order
+
+    @tool(approve=True)
+    def ship(order: str) -> str:
+        """Send it."""
+        return order
+
+    model = OfflineModel([otherwise.say("hello")])
+    agent = Agent("desk", model=model, tools=[look_up, pay, refund, ship], approve=["refund"])
+    server = await Server([agent], Settings.read({"storage": "memory://", "port": 0})).start()
+    try:
+        Announcement.of(server).say(as_json=False, workers=1)
+        said = capsys.readouterr().out
+        await asyncio.to_thread(apps, target=server.address)
+        listed = capsys.readouterr().out
+    finally:
+        await server.stop(0)
+    tools = "look_up, pay!, refund?!, ship?"
+    assert f"desk (offline): {tools}\n" in said
+    assert tools in listed

@@ -81,6 +81,17 @@ def test_an_export_that_was_stopped_is_gone_on_with(clew: Clew, tmp_path: Path) 
     assert (tmp_path / "it.jsonl").read_bytes() == whole
 
 
+def test_an_export_that_another_database_began_is_not_gone_on_with(clew: Clew, tmp_path: Path) -> None:
+    with_threads(tmp_path / "other.db", "abcd")
+    clew("export", "--storage", "sqlite://source.db", "whole.jsonl")
+    whole = (tmp_path / "whole.jsonl").read_bytes()
+    (tmp_path / "it.jsonl").write_bytes(whole[: len(whole) // 2])
+    done = clew("export", "--storage", "sqlite://other.db", "it.jsonl", "--resume")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert "it was begun from another one" in done.stderr
+    assert (tmp_path / "it.jsonl").read_bytes() == whole[: len(whole) // 2]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -11,6 +11,12 @@ from tests.cli.conftest import run_clew
 
 DATABASE = ("--storage", "sqlite://none.db")
 EMPTY = [
+    ("serve", "none.py", "--storage", ""),
+    ("serve", "none.py", "--redis", ""),
+    ("serve", "none.py", "--host", ""),
+    ("serve", "none.py", "--socket", ""),
+    ("serve", "none.py", "--snapshot-key", ""),
+    ("serve", "none.py", "--port-file", ""),
     ("threads", "list", "--app", ""),
     ("threads", "list", "--user", ""),
     ("threads", "cancel", "t", "--run", ""),

@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import io
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import aclosing, closing
 from pathlib import Path
 from typing import BinaryIO
@@ -124,9 +124,31 @@ def test_every_flipped_byte_is_found(threads: Threads) -> None:
 
 def test_what_is_cut_off_anywhere_is_found(threads: Threads) -> None:
     archive = written(threads[1:])
-    for length in range(len(archive)):
-        with pytest.raises(ArchiveCut, match="it was cut off, or its export was stopped"):
+    for length in range(1, len(archive)):
+        with pytest.raises(
+            ArchiveCut, match="it was cut off, or its export was stopped; go on with `clew export --resume`"
+        ):
             read(archive[:length])
+
+
+def test_a_file_without_a_beginning_is_nothing_to_go_on_with(tmp_path: Path) -> None:
+    with pytest.raises(ArchiveCut, match=r"^it ends before the first line of an archive") as refused:
+        read(b"")
+    assert "--resume" not in str(refused.value)
+    (tmp_path / "it.gz").write_bytes(gzip.compress(b"x" * 99)[:12])
+    with closing(open_archive(tmp_path / "it.gz")) as stream, pytest.raises(ArchiveCut, match="before the first line"):
+        read(stream)
+
+
+@pytest.mark.parametrize("name", ["it", "it.gz"])
+def test_another_file_of_one_line_without_an_end_is_not_written_over(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    note = gzip.compress(b"milk, bread") if name.endswith(".gz") else b"milk, bread"
+    path.write_bytes(note)
+    with pytest.raises(DataCorrupt, match="line 1: it is no archive of clew"):
+        resume(path, {"app": "support"}, of_any)
+    assert path.read_bytes() == note
+    assert [each.name for each in tmp_path.iterdir()] == [name]
 
 
 def test_a_flip_in_a_compressed_file_is_found(threads: Threads, tmp_path: Path) -> None:
@@ -168,6 +190,8 @@ def test_nothing_may_follow_the_end(threads: Threads) -> None:
     [
         (b"SQLite format 3\n", "no archive of clew"),
         (b'{"a":1}\n', "no archive of clew"),
+        (b"hello", "no archive of clew"),
+        (b'{"clew":1}', "no archive of clew"),
         (b'{"clew_archive":2,"selection":{}}\n', "format 2, and this program reads 1; use a newer clew"),
     ],
 )
@@ -199,9 +223,13 @@ def test_what_was_never_a_thread_is_refused_whatever_its_hash(threads: Threads) 
             read(hashed(made))
 
 
+def of_any(uids: Mapping[ThreadKey, str]) -> None:
+    """Threads of whatever database are gone on with."""
+
+
 def resumed(path: Path, threads: Threads) -> bytes:
     """What becomes of a file that is gone on with."""
-    begun = resume(path, {"app": "support"})
+    begun = resume(path, {"app": "support"}, of_any)
     known = [key for key, _ in threads]
     rest = threads[known.index(begun.last.record.key) + 1 :] if begun.last else threads
     if begun.file is not None:
@@ -234,7 +262,7 @@ def test_an_export_does_not_go_on_with_what_is_damaged(threads: Threads, tmp_pat
     damaged = written(threads)[:-200].replace(b'"n\\u0000ame"', b'"n\\u0000amf"')
     path.write_bytes(damaged)
     with pytest.raises(DataCorrupt, match="thread 'thread-1', lines 2 to"):
-        resume(path, {"app": "support"})
+        resume(path, {"app": "support"}, of_any)
     assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("it", damaged)]
 
 
@@ -242,7 +270,7 @@ def test_an_export_does_not_go_on_with_another_selection(threads: Threads, tmp_p
     path = tmp_path / "it"
     path.write_bytes(written(threads)[:-10])
     with pytest.raises(StorageRefused, match="resume it with the same"):
-        resume(path, {"app": "other"})
+        resume(path, {"app": "other"}, of_any)
 
 
 @pytest.mark.parametrize("name", ["it", "it.gz"])
@@ -259,12 +287,12 @@ def test_an_export_that_goes_on_touches_no_other_file(threads: Threads, tmp_path
 def test_an_export_does_not_go_on_with_a_file_that_another_one_writes(threads: Threads, tmp_path: Path) -> None:
     path = tmp_path / "it"
     with closing(OutputFile(path)), pytest.raises(StorageRefused, match="is being written by another export"):
-        resume(path, {"app": "support"})
+        resume(path, {"app": "support"}, of_any)
     path.write_bytes(written(threads)[:-10])
-    first = resume(path, {"app": "support"})
+    first = resume(path, {"app": "support"}, of_any)
     assert first.file is not None
     with closing(first.file), pytest.raises(StorageRefused, match="is being written by another export"):
-        resume(path, {"app": "support"})
+        resume(path, {"app": "support"}, of_any)
     assert [each.name for each in tmp_path.iterdir()] == ["it"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from clew_engine.archives import ArchiveFile, Exported, Progress, Selection, file_error
 from clew_engine.errors import ArgumentInvalidError, ThreadNotFoundError
 from clew_storage import StorageRefused, ThreadKey, ThreadMissing
-from clew_storage.archives import ArchiveWriter, OutputFile, Resumed, remove_left, resume
+from clew_storage.archives import ArchiveWriter, CheckOrigin, OutputFile, Resumed, remove_left, resume
 from clew_storage.thread_parts import ThreadPart
 
 if TYPE_CHECKING:
@@ -41,7 +41,13 @@ async def export(
 async def _to_file(
     storage: Storage, path: Path, selection: Selection, *, go_on: bool, progress: Progress | None
 ) -> Exported:
-    begun = await asyncio.to_thread(_begun, path, selection, go_on=go_on)
+    loop = asyncio.get_running_loop()
+
+    def check_origin(uids: Mapping[ThreadKey, str]) -> None:
+        """Asked in the thread that copies, in the middle of its work on the file; the database is asked here."""
+        asyncio.run_coroutine_threadsafe(_expect_origin(storage, path, uids), loop).result()
+
+    begun = await asyncio.to_thread(_begun, path, selection, check_origin if go_on else None)
     writer = begun.writer
     if begun.file is None:
         writer.end()
@@ -53,16 +59,27 @@ async def _to_file(
         await asyncio.to_thread(begun.file.close)
 
 
-def _begun(path: Path, selection: Selection, *, go_on: bool) -> Resumed:
-    """A new file, or with `go_on` the one that is there, behind its last whole thread."""
-    if not go_on or not path.exists():
+def _begun(path: Path, selection: Selection, check_origin: CheckOrigin | None) -> Resumed:
+    """A new file, or, where it is to be gone on with (and can be checked), the one that is there, behind its last whole thread."""
+    if check_origin is None or not path.exists():
         file = OutputFile(path)
         remove_left(path)
         return Resumed(file, ArchiveWriter(file, selection.told()), None)
     try:
-        return resume(path, selection.told())
+        return resume(path, selection.told(), check_origin)
     except StorageRefused as error:
         raise ArgumentInvalidError("resume", str(error)) from error
+
+
+async def _expect_origin(storage: Storage, path: Path, uids: Mapping[ThreadKey, str]) -> None:
+    """Raises ArgumentInvalidError where none of the threads is here: then those that are would be put beside another database's."""
+    here = await storage.backend.threads.glance(list(uids))
+    if not any(here[key].uid == uid for key, uid in uids.items()):
+        raise ArgumentInvalidError(
+            "resume",
+            f"{path} holds threads that this database does not have: it was begun from another one, or all of them were "
+            "deleted since; name another file, or the database that it was begun from",
+        )
 
 
 async def _fill(

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 
+from clew_server.cli.tool_marks import with_marks
+from clew_server.rpc.wire.apps import to_app
 from clew_server.settings import DEFAULT_PORT
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Announcement:
-    """As a server knows it, and as a worker tells its supervisor. `apps` are objects with `name`, `kind`, `model` and `tools` (names)."""
+    """As a server knows it, and as a worker tells its supervisor. `apps` are objects with `name`, `kind`, `model` and `tools` (names with their marks)."""
 
     address: str
     port: int
@@ -85,5 +87,6 @@ class Announcement:
 
 
 def _told(app: AppInfo) -> dict[str, Any]:
-    tools = [f"{tool.name}{'?' * (tool.name in app.gated)}" for tool in app.tools]
+    # By way of the contract, so that it is what clients are told.
+    tools = [with_marks(tool) for tool in to_app(app).tools]
     return {"name": app.name, "kind": app.kind, "model": app.model, "tools": tools}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from clew_server.cli.calls import DEFAULT_TARGET, AsJson, Target, call
 from clew_server.cli.output import console, print_json, print_table
+from clew_server.cli.tool_marks import APPROVAL, ONCE, with_marks
 
-_MARKS = {"?": "waits for approval", "!": "runs at most once"}
+_MARKS = {APPROVAL: "waits for approval", ONCE: "runs at most once"}
 
 
 def apps(as_json: AsJson = False, target: Target = DEFAULT_TARGET) -> None:
@@ -22,13 +23,10 @@ def apps(as_json: AsJson = False, target: Target = DEFAULT_TARGET) -> None:
         for app in found:
             print_json(app)
         return
-    rows = []
-    for app in found:
-        tools = [f"{tool.name}{'?' * tool.requires_approval}{'!' * tool.once}" for tool in app.tools]
-        rows.append((app.name, app.kind, app.model, ", ".join(tools), app.description))
+    rows = [(app.name, app.kind, app.model, ", ".join(map(with_marks, app.tools)), app.description) for app in found]
     print_table(("app", "kind", "model", "tools", "for"), rows, empty="the server runs no apps")
-    marks = {"?": any(tool.requires_approval for app in found for tool in app.tools)}
-    marks["!"] = any(tool.once for app in found for tool in app.tools)
+    marks = {APPROVAL: any(tool.requires_approval for app in found for tool in app.tools)}
+    marks[ONCE] = any(tool.once for app in found for tool in app.tools)
     if any(marks.values()):
         told = [f"{mark} {_MARKS[mark]}" for mark, there in marks.items() if there]
         console(stderr=True).print("; ".join(told), style="dim")

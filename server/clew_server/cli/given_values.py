@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TypeVar
 
 import typer
@@ -13,6 +14,7 @@ def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: T) 
     """The callback of an option that is left out where nothing is meant, and of one that may be repeated."""
     source = context.get_parameter_source(parameter.name or "")
     given = source is not None and source.name == "COMMANDLINE"
-    if given and (value == "" or (isinstance(value, list) and "" in value)):
+    # An empty path is the folder itself, which no option takes.
+    if given and (value in ("", Path()) or (isinstance(value, list) and "" in value)):
         raise typer.BadParameter("it is empty; give a value, or leave it out")
     return value

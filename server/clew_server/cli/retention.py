@@ -44,7 +44,9 @@ def retention(
     older_than: Annotated[
         str,
         typer.Option(
-            metavar="AGE", help="Delete what nothing was written to for so long: 12h, 30d, 8w.", callback=not_empty
+            metavar="AGE",
+            help="Delete what nothing was written to for so long, in s, m, h, d or w: 90s, 12h, 30d, 8w. With 0s whatever is at rest goes, however new.",
+            callback=not_empty,
         ),
     ] = "",
     status: Annotated[
@@ -109,7 +111,8 @@ def _seconds(age: str) -> float:
     found = _AGE.fullmatch(age.strip())
     if found is None:
         raise typer.BadParameter(
-            f"{age!r} is no age; a number and its unit are: 90m, 12h, 30d, 8w", param_hint="--older-than"
+            f"{age!r} is no age; a number and its unit are (s, m, h, d or w): 90s, 12h, 30d, 8w; 0s is any age",
+            param_hint="--older-than",
         )
     return float(found[1]) * _UNITS[found[2]]
 

@@ -13,29 +13,36 @@ from typing import Any
 
 import pydantic
 import structlog
+import typer
 
 from clew_engine.apps import App
-from clew_engine.errors import ClewError
+from clew_engine.errors import ArgumentInvalidError, ClewError
 from clew_server import logs
-from clew_server.app import Server
+from clew_server.app import Server, open_storage
 from clew_server.cli.announcement import Announcement
 from clew_server.cli.supervisor import GaveUp, supervise
+from clew_server.cli.wrong_settings import GivenSettings
 from clew_server.listening import ServeError, write_port
 from clew_server.loading import LoadError, load
-from clew_server.settings import Settings, SettingsFileError
+from clew_server.settings import CONFIG_FILE, Settings, SettingsFileError
 from clew_storage import StorageError
 
 _log = structlog.stdlib.get_logger("clew.server")
 # How long what was cancelled may take to end once the server has stopped.
 _LAST_WAIT_S = 1.0
+# By the arguments of a Storage that they are.
+_SETTINGS = {"url": "storage"}
 
 
 def run(
     targets: Sequence[str], flags: dict[str, Any], *, config: Path | None, port_file: Path | None, as_json: bool
 ) -> None:
-    """Serve until a signal comes, in this process or in several. What is wrong is said on stderr, with exit code 1."""
+    """Serve until a signal comes, in this process or in several.
+
+    What is wrong is said on stderr, with exit code 1; with 2, as what was not understood, where it is a setting.
+    """
+    settings = _settings(flags, config)
     with explained():
-        settings = Settings.read(flags, config)
         logs.set_up(settings.log_format, settings.log_level)
 
         def ready(said: Announcement) -> None:
@@ -56,14 +63,12 @@ def explained() -> Iterator[None]:
     """What keeps a server from serving is said in words, and ends the process with exit code 1."""
     try:
         yield
-    except pydantic.ValidationError as error:
-        _fail("\n".join(_told(each) for each in error.errors()))
     except LoadError as error:
         sys.stderr.write(error.trace)
         _fail(str(error))
     except ClewError as error:
         _fail(error.message)
-    except (ServeError, GaveUp, SettingsFileError, StorageError, OSError) as error:
+    except (ServeError, GaveUp, StorageError, OSError) as error:
         _fail(str(error))
 
 
@@ -138,10 +143,31 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
         runner.run(work)
 
 
-def _told(error: Any) -> str:
-    name = ".".join(map(str, error["loc"]))
-    why = str(error["msg"]).removeprefix("Value error, ")
-    return f"{name}: {why}" if name else why
+def _settings(flags: dict[str, Any], config: Path | None) -> Settings:
+    given = GivenSettings(flags, config)
+    try:
+        settings = Settings.read(flags, config)
+    except pydantic.ValidationError as error:
+        raise typer.BadParameter(given.told(error)) from None
+    except SettingsFileError as error:
+        raise typer.BadParameter(str(error)) from None
+    except OSError as error:
+        told = f"{config or CONFIG_FILE} cannot be read: {error.strerror}; name a file of settings (--config)"
+        raise typer.BadParameter(told) from None
+    _check_urls(settings, given)
+    return settings
+
+
+def _check_urls(settings: Settings, given: GivenSettings) -> None:
+    """A URL that names no database is said before apps are loaded, and once for all workers; nothing is opened yet."""
+    # The file of the user's own, whose folder would be made, cannot be wrong.
+    named = settings if settings.storage is not None else settings.model_copy(update={"storage": "memory://"})
+    try:
+        open_storage(named)
+    except ArgumentInvalidError as error:
+        field = error.metadata["field"]
+        name = given.name(_SETTINGS.get(field, field))
+        raise typer.BadParameter(f"{name}: {error.message.removeprefix(f'{field}: ')}") from None
 
 
 def _fail(message: str) -> None:

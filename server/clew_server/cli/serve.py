@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from clew_server.cli.given_values import not_empty
+
 _TLS = "TLS"
 _MORE = "More"
 
@@ -22,27 +24,44 @@ def serve(
     storage: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="Where threads are kept: sqlite://FILE, memory://. Without it: a file of your own."
+            metavar="URL",
+            help="Where threads are kept: sqlite://FILE, memory://. Without it: a file of your own.",
+            callback=not_empty,
         ),
     ] = None,
     redis: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="A Redis beside the database, for text across servers and the cache."),
+        typer.Option(
+            metavar="URL",
+            help="A Redis beside the database, for text across servers and the cache.",
+            callback=not_empty,
+        ),
     ] = None,
     host: Annotated[
-        str | None, typer.Option(help="The address to listen on: 127.0.0.1 unless you say otherwise.")
+        str | None,
+        typer.Option(help="The address to listen on: 127.0.0.1 unless you say otherwise.", callback=not_empty),
     ] = None,
     port: Annotated[
         int | None, typer.Option(help="The port: 50051 unless you say otherwise; 0 takes any free one.")
     ] = None,
-    socket: Annotated[Path | None, typer.Option(help="A Unix socket to listen on instead.")] = None,
-    port_file: Annotated[Path | None, typer.Option(help="Write the port to this file when it is ready.")] = None,
+    socket: Annotated[Path | None, typer.Option(help="A Unix socket to listen on instead.", callback=not_empty)] = None,
+    port_file: Annotated[
+        Path | None, typer.Option(help="Write the port to this file when it is ready.", callback=not_empty)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Say what is served in one line of JSON.")] = False,
-    tls_cert: Annotated[Path | None, typer.Option(help="Certificate, PEM.", rich_help_panel=_TLS)] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="Its key, PEM.", rich_help_panel=_TLS)] = None,
+    tls_cert: Annotated[
+        Path | None, typer.Option(help="Certificate, PEM.", rich_help_panel=_TLS, callback=not_empty)
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(help="Its key, PEM.", rich_help_panel=_TLS, callback=not_empty)
+    ] = None,
     tls_client_ca: Annotated[
         Path | None,
-        typer.Option(help="Serve only clients with a certificate by this authority, PEM.", rich_help_panel=_TLS),
+        typer.Option(
+            help="Serve only clients with a certificate by this authority, PEM.",
+            rich_help_panel=_TLS,
+            callback=not_empty,
+        ),
     ] = None,
     insecure_public: Annotated[
         bool | None,
@@ -53,7 +72,9 @@ def serve(
     ] = None,
     on_busy: Annotated[
         str | None,
-        typer.Option(help="What calls do at a busy thread: wait, reject or interrupt.", rich_help_panel=_MORE),
+        typer.Option(
+            help="What calls do at a busy thread: wait, reject or interrupt.", rich_help_panel=_MORE, callback=not_empty
+        ),
     ] = None,
     busy_timeout: Annotated[
         float | None, typer.Option(help="How long they wait, in seconds.", rich_help_panel=_MORE)
@@ -68,7 +89,9 @@ def serve(
     recover: Annotated[
         str | None,
         typer.Option(
-            help="Runs that died: manual leaves them to a retry, auto takes them up by itself.", rich_help_panel=_MORE
+            help="Runs that died: manual leaves them to a retry, auto takes them up by itself.",
+            rich_help_panel=_MORE,
+            callback=not_empty,
         ),
     ] = None,
     recover_tries: Annotated[
@@ -81,6 +104,7 @@ def serve(
             help="Seals snapshots of runs without a thread: 32 bytes in base64; of several the first seals and all open. "
             "Others on this machine see flags: rather set CLEW_SNAPSHOT_KEY.",
             rich_help_panel=_MORE,
+            callback=not_empty,
         ),
     ] = None,
     retention_days: Annotated[
@@ -94,10 +118,17 @@ def serve(
         int | None,
         typer.Option(help="Keep so many checkpoints of a thread, and all its messages.", rich_help_panel=_MORE),
     ] = None,
-    log_format: Annotated[str | None, typer.Option(help="auto, json or console.", rich_help_panel=_MORE)] = None,
-    log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.", rich_help_panel=_MORE)] = None,
+    log_format: Annotated[
+        str | None, typer.Option(help="auto, json or console.", rich_help_panel=_MORE, callback=not_empty)
+    ] = None,
+    log_level: Annotated[
+        str | None, typer.Option(help="debug, info, warning or error.", rich_help_panel=_MORE, callback=not_empty)
+    ] = None,
     config: Annotated[
-        Path | None, typer.Option(help="A file of settings; clew.toml where there is one.", rich_help_panel=_MORE)
+        Path | None,
+        typer.Option(
+            help="A file of settings; clew.toml where there is one.", rich_help_panel=_MORE, callback=not_empty
+        ),
     ] = None,
 ) -> None:
     """Serve agents and workflows over gRPC, until SIGTERM or Ctrl-C. A second one stops at once.

@@ -2,7 +2,7 @@
 
 from clew_storage.archives.files import OutputFile, open_archive, remove_left
 from clew_storage.archives.readers import ArchiveCut, ArchivedThread, ArchiveReader
-from clew_storage.archives.resuming import Resumed, resume
+from clew_storage.archives.resuming import CheckOrigin, Resumed, resume
 from clew_storage.archives.writers import ArchiveWriter, Output
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "ArchiveReader",
     "ArchiveWriter",
     "ArchivedThread",
+    "CheckOrigin",
     "Output",
     "OutputFile",
     "Resumed",

@@ -17,6 +17,8 @@ from clew_storage.thread_parts import Part, ThreadPart, in_order
 
 # A line holds a checkpoint with its messages. What is longer was not written by a writer of archives.
 _LONGEST_LINE = 256 << 20
+# As a writer begins the first line.
+_BEGINNING = b'{"clew_archive":'
 # What of a thread is kept in memory while its hash is found out; the rest waits on the disk.
 _IN_MEMORY = 1 << 20
 
@@ -118,7 +120,7 @@ class ArchiveReader:
             fields = Fields.of_line(line)
             version, self.selection = fields.number("clew_archive"), dict(fields.mapping("selection"))
         except (DataCorrupt, KeyError, TypeError):
-            raise self._damaged("it is no archive of clew, whose first line says `clew_archive`") from None
+            raise self._other_file() from None
         if version != FORMAT:
             raise self._damaged(f"the archive has format {version}, and this program reads {FORMAT}; use a newer clew")
         self._all.update(line)
@@ -158,7 +160,7 @@ class ArchiveReader:
         if not line.endswith(b"\n"):
             if len(line) == _LONGEST_LINE:
                 raise self._damaged("the line is longer than any of an archive")
-            raise self._cut()
+            raise self._cut() if self._line > 1 else self._cut_at_the_beginning(line)
         return line
 
     def _read_line(self) -> bytes | None:
@@ -174,6 +176,21 @@ class ArchiveReader:
         return ArchiveCut(
             f"{self._name} ends in line {self._line}, after {self._threads} whole threads: it was cut off, or its export was "
             "stopped; go on with `clew export --resume`, or make a new one"
+        )
+
+    def _cut_at_the_beginning(self, line: bytes) -> DataCorrupt:
+        """What ends in the first line may be an archive, nothing at all, or somebody's file that an export must not take for its own."""
+        if not line:
+            return ArchiveCut(
+                f"{self._name} ends before the first line of an archive: name a file that `clew export` wrote, or make one"
+            )
+        if line.startswith(_BEGINNING) or _BEGINNING.startswith(line):
+            return self._cut()
+        return self._other_file()
+
+    def _other_file(self) -> DataCorrupt:
+        return self._damaged(
+            "it is no archive of clew, whose first line says `clew_archive`; name a file that `clew export` wrote"
         )
 
     def _damaged(self, what: str) -> DataCorrupt:
