@@ -2,6 +2,7 @@
 -- So what is done for many leases at once passes over those that are locked, and says which: they are asked for one by one, each for a time.
 
 -- As renew_1. in_wait: how long one that is locked is waited for, at the end of which lock_not_available is raised; NULL: it is passed over.
+-- To be waited for it comes alone: several would be locked in no order.
 -- out_locked: it was passed over. Neither: it is not held any more.
 CREATE FUNCTION clew.renew_2(
     in_tenants text[], in_thread_ids text[], in_epochs bigint[], in_server text, in_term interval, in_wait interval
@@ -21,11 +22,7 @@ BEGIN
         ) o;
     ELSE
         PERFORM set_config('lock_timeout', greatest(1, extract(epoch FROM in_wait) * 1000)::integer::text, true);
-        SELECT array_agg(o.epoch) INTO ours FROM (
-            SELECT h.epoch FROM unnest(in_tenants, in_thread_ids, in_epochs) AS h (tenant, thread_id, epoch)
-            JOIN clew.leases l USING (tenant, thread_id)
-            ORDER BY l.tenant, l.thread_id FOR UPDATE OF l
-        ) o;
+        ours := in_epochs;
     END IF;
     RETURN QUERY
     UPDATE clew.leases l SET expires_at = clock_timestamp() + in_term
