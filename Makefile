@@ -24,19 +24,19 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: $(STAMP) ## Play the main job, then stay up to be talked to (ONCE=1: exit instead)
+run: $(STAMP) compiled ## Play the main job, then stay up to be talked to (ONCE=1: exit instead)
 	$(BIN)/python examples/demo.py $(if $(ONCE),--once)
 
-test: $(STAMP) $(REAL_MODEL) ## Run every test (CLEW_REAL_MODEL=1: also with a real small model)
+test: $(STAMP) $(REAL_MODEL) compiled ## Run every test (CLEW_REAL_MODEL=1: also with a real small model)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-faults: $(STAMP) ## Run the fault tests in their full form, and write build/faults.json (QUICK=1: each kind once, about 5 minutes)
+faults: $(STAMP) compiled ## Run the fault tests in their full form, and write build/faults.json (QUICK=1: each kind once, about 5 minutes)
 ifndef QUICK
 	CLEW_FAULTS=full $(BIN)/pytest tests/scenarios tests/storage/test_pgbouncer.py -n $(WORKERS) --dist worksteal -k "postgres or pgbouncer"
 endif
 	CLEW_FAULTS=$(if $(QUICK),quick,full) $(BIN)/pytest tests/faults tests/upgrades $(if $(QUICK),-n $(WORKERS) --dist worksteal,--timeout=0 -s) $(ARGS)
 
-bench: $(STAMP) ## Measure, and write build/bench.json (QUICK=1: within 5 minutes)
+bench: $(STAMP) compiled ## Measure, and write build/bench.json (QUICK=1: within 5 minutes)
 	QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)
 
 check: check-contract check-code check-model ## Everything that needs no test to be run: contract, generated code, style, types, imports, the model of leases
@@ -49,10 +49,15 @@ format: $(STAMP) $(GEN_STAMP) ## Format the code and the contract
 generate: $(GEN_STAMP) ## Generate the stubs from proto/
 	$(call generate_into,.)
 
+# Where Python is told to keep no bytecode, every server that is started would compile all of Clew anew.
+compiled: $(STAMP)
+	@$(BIN)/python -m compileall -q $(CODE)
+
 env: $(STAMP) ## Make the Python environment in .venv
 
 clean: ## Remove everything that make made
 	rm -rf $(VENV) .deps build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find $(CODE) -name __pycache__ -prune -exec rm -rf {} +
 
 check-contract: $(GEN_STAMP)
 	rm -rf build/generated
@@ -110,4 +115,4 @@ $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
   echo "Clew needs Python 3.11 or newer, and $(PYTHON) is not: name another one, as in make PYTHON=python3.12" >&2; exit 1; }
 endef
 
-.PHONY: help run test faults bench check check-contract check-code check-model format generate env clean
+.PHONY: help run test faults bench check check-contract check-code check-model format generate compiled env clean
