@@ -7,8 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.rpc.agents import support
+from tests.rpc.agents import Gate, support
 from tests.support.serving import Served, serving
+
+
+@pytest.fixture
+async def gate() -> Gate:
+    """What a run waits at until the test lets it go on."""
+    return Gate()
 
 
 @pytest.fixture
