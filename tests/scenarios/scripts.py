@@ -106,6 +106,13 @@ def unavailable(message: str = "down") -> ModelError:
     return ModelError("model_unavailable", message, retryable=True)
 
 
-def add(a: int) -> int:
-    """A tool."""
-    return a
+class Counted:
+    """A tool, `count`, that gives back what it is given and keeps what it was called with."""
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+
+    def count(self, n: int) -> int:
+        """Give it back."""
+        self.calls.append(n)
+        return n
