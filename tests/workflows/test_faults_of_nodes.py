@@ -10,6 +10,7 @@ import pytest
 
 from clew_engine import END, ClewError, Storage, Workflow, append, merge, pause, step, step_sync
 from clew_engine.errors import RunCancelledError, RunFailedError
+from tests.workflows.lone import lone
 from tests.workflows.noting import noted
 
 
@@ -22,14 +23,6 @@ class Words(TypedDict, total=False):
     """How often each word came."""
 
     words: Annotated[dict[str, int], count]
-
-
-def lone(node: Any, **settings: Any) -> Workflow:
-    """A workflow of one node."""
-    flow = Workflow("lone", **settings)
-    flow.node(node, name="only")
-    flow.start("only")
-    return flow
 
 
 @pytest.mark.parametrize("key", ["messages", "_clew"])

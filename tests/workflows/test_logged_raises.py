@@ -13,6 +13,7 @@ import pytest
 from clew_engine import Agent, ClewError, Migration, OfflineModel, Storage, Workflow, pause, step
 from clew_engine.errors import ArgumentInvalidError, ResumeInvalidError, RunFailedError, StateInvalidError
 from clew_engine.models.offline_rules import otherwise
+from tests.workflows.lone import lone
 
 
 def broken(*_: Any) -> Any:
@@ -23,14 +24,6 @@ def broken(*_: Any) -> Any:
 async def step_of_a_node(_: Any) -> None:
     """A node with a step that it lets pass."""
     await step("look", broken)
-
-
-def lone(node: Any, **settings: Any) -> Workflow:
-    """A workflow of one node."""
-    flow = Workflow("lone", **settings)
-    flow.node(node, name="only")
-    flow.start("only")
-    return flow
 
 
 def reducing() -> Workflow:
