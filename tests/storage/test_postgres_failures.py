@@ -20,7 +20,7 @@ from clew_storage.postgres import PostgresBackend, PostgresSettings
 from clew_storage.postgres.appends import append_all
 from clew_storage.postgres.connections import StandingConnection
 from clew_storage.postgres.failures import translate
-from tests.support.postgres import KeptServer, a_server, in_schema
+from tests.support.postgres import KeptServer, a_server, in_schema, set_option
 
 CYCLES = 50 if os.environ.get("CLEW_FAULTS") == "full" else 3
 
@@ -152,11 +152,11 @@ async def test_a_write_that_no_standby_has_is_not_told_as_written(server: KeptSe
     backend = await opened(server.dsn, command_timeout_s=0.5, patience_s=1.5)
     grant = await a_line(backend, 1)
     # There is none: every commit waits for ever, and stays in the database when the wait is broken off.
-    await configure(server.dsn, "SET synchronous_standby_names = 'nobody'")
+    await set_option(server.dsn, "synchronous_standby_names", "'nobody'")
     try:
         assert "before it said whether this was saved" in str(await refusal_of(backend, grant))
     finally:
-        await configure(server.dsn, "RESET synchronous_standby_names")
+        await set_option(server.dsn, "synchronous_standby_names", None)
         await backend.close()
 
 
@@ -168,14 +168,6 @@ async def refusal_of(backend: PostgresBackend, grant: Grant) -> StorageUnavailab
         except StorageUnavailable as error:
             return error
     raise AssertionError
-
-
-async def configure(dsn: str, change: str) -> None:
-    """Change a setting for all sessions."""
-    connection = await asyncpg.connect(dsn)
-    await connection.execute(f"ALTER SYSTEM {change}")
-    await connection.execute("SELECT pg_reload_conf()")
-    await connection.close()
 
 
 async def test_a_server_that_restarts_is_used_again_within_seconds_and_nothing_is_lost(server: KeptServer) -> None:
