@@ -71,17 +71,24 @@ async def test_a_killed_export_that_is_resumed_ends_with_the_same_file(source: s
         assert done.sha256 == (await storage.export(tmp_path / "whole.jsonl")).sha256
 
 
-def cut(file: Path) -> None:
-    """Take the end of an archive away."""
-    whole = file.read_bytes()
-    file.write_bytes(whole[: len(whole) * 3 // 4])
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """One for archives alone."""
+    folder = tmp_path / "archives"
+    folder.mkdir()
+    return folder
 
 
-async def cut_in_a_folder(source: str, file: Path) -> None:
-    """An export of it all whose end is missing, in a folder of its own."""
+async def export_and_cut(source: str, file: Path) -> None:
+    """An export of it all, whose end is then taken away."""
     async with Storage(source) as storage:
         await storage.export(file)
     cut(file)
+
+
+def cut(file: Path) -> None:
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) * 3 // 4])
 
 
 def names(folder: Path) -> set[str]:
@@ -91,12 +98,10 @@ def names(folder: Path) -> set[str]:
 
 @pytest.mark.parametrize("name", ["it.jsonl", "it.jsonl.gz"])
 async def test_what_resumes_that_were_killed_left_is_removed_by_the_next_one(
-    source: str, tmp_path: Path, name: str
+    source: str, folder: Path, name: str
 ) -> None:
-    folder = tmp_path / "archives"
-    folder.mkdir()
     file = folder / name
-    await cut_in_a_folder(source, file)
+    await export_and_cut(source, file)
     for copied in (3, 5):
         die("resume", source, file, copied)
         # The second one took away what the first had left.
@@ -110,11 +115,9 @@ async def test_what_resumes_that_were_killed_left_is_removed_by_the_next_one(
     assert names(folder) == {name, *others}
 
 
-async def test_a_new_export_removes_what_was_left_of_the_archive_before(source: str, tmp_path: Path) -> None:
-    folder = tmp_path / "archives"
-    folder.mkdir()
+async def test_a_new_export_removes_what_was_left_of_the_archive_before(source: str, folder: Path) -> None:
     file = folder / "it.jsonl"
-    await cut_in_a_folder(source, file)
+    await export_and_cut(source, file)
     die("resume", source, file, 3)
     file.unlink()
     async with Storage(source) as storage:
@@ -122,9 +125,7 @@ async def test_a_new_export_removes_what_was_left_of_the_archive_before(source: 
     assert names(folder) == {"it.jsonl"}
 
 
-async def test_the_file_of_one_that_is_alive_stays(source: str, tmp_path: Path) -> None:
-    folder = tmp_path / "archives"
-    folder.mkdir()
+async def test_the_file_of_an_export_that_is_alive_stays(source: str, folder: Path) -> None:
     file = folder / "it.jsonl"
     alive = OutputFile.beside(file)
     async with Storage(source) as storage:

@@ -175,7 +175,8 @@ async def test_an_archive_of_another_database_is_not_gone_on_with(
     source: Storage, target: Storage, tmp_path: Path, whole: bool
 ) -> None:
     await talk(source, *"abc")
-    await talk(target, *"abcd")  # The same ids, and still other threads.
+    # The same ids, and still other threads.
+    await talk(target, *"abcd")
     await source.export(tmp_path / "it")
     begun = (tmp_path / "it").read_bytes()
     begun = begun if whole else begun[: begun.index(b'"id":"a"')]

@@ -37,6 +37,11 @@ def run_clew(
     )
 
 
+def unframed(printed: str) -> str:
+    """The words of a help page or a refusal, without the frame around them and on one line."""
+    return " ".join(printed.replace("│", "").split())
+
+
 @dataclass(frozen=True)
 class Cli:
     """The real command, against one server."""

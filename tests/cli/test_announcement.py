@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
-from clew_engine import Agent, OfflineModel, Workflow, tool
+from clew_engine import Agent, App, OfflineModel, Workflow, tool
 from clew_engine.models import otherwise
 from clew_server.app import Server
 from clew_server.cli.announcement import Announcement
@@ -16,14 +19,19 @@ from clew_server.settings import Settings
 from tests.support.postgres import a_name, in_schema
 
 
-async def said(settings: Settings, capsys: pytest.CaptureFixture[str], *, as_json: bool) -> str:
-    agent = Agent("desk", model=OfflineModel([otherwise.say("hello")]))
-    server = await Server([agent], settings).start()
+@asynccontextmanager
+async def started(*apps: App, storage: str = "memory://") -> AsyncIterator[Server]:
+    """A server of these apps."""
+    server = await Server(apps, Settings.read({"storage": storage, "port": 0})).start()
     try:
-        Announcement.of(server).say(as_json=as_json, workers=1)
+        yield server
     finally:
         await server.stop(0)
-    return capsys.readouterr().out
+
+
+def desk(**more: Any) -> Agent:
+    """An agent."""
+    return Agent("desk", model=OfflineModel([otherwise.say("hello")]), **more)
 
 
 async def test_the_schema_of_a_database_is_named_and_no_password_is(
@@ -31,25 +39,22 @@ async def test_the_schema_of_a_database_is_named_and_no_password_is(
 ) -> None:
     schema = a_name()
     url = in_schema(postgres_dsn.replace("://clew@", "://clew:geheim@"), schema)
-    settings = Settings.read({"storage": url, "port": 0})
-    words = await said(settings, capsys, as_json=False)
+    async with started(desk(), storage=url) as server:
+        Announcement.of(server).say(as_json=False, workers=1)
+        words = capsys.readouterr().out
+        Announcement.of(server).say(as_json=True, workers=1)
+        line = capsys.readouterr().out
     assert f", schema {schema}\n" in words
-    program = await said(settings, capsys, as_json=True)
-    assert json.loads(program)["schema"] == schema
-    assert "geheim" not in words + program
+    assert json.loads(line)["schema"] == schema
+    assert "geheim" not in words + line
 
 
 async def test_an_agent_is_listed_with_its_model_and_a_workflow_as_one(capsys: pytest.CaptureFixture[str]) -> None:
     flow = Workflow("orders")
     flow.node(lambda _: {}, name="only")
     flow.start("only")
-    agent = Agent("desk", model=OfflineModel([otherwise.say("hello")]))
-    settings = Settings.read({"storage": "memory://", "port": 0})
-    server = await Server([agent, flow.compile()], settings).start()
-    try:
+    async with started(desk(), flow.compile()) as server:
         Announcement.of(server).say(as_json=False, workers=1)
-    finally:
-        await server.stop(0)
     said = capsys.readouterr().out
     assert "desk (offline)" in said
     assert "orders (workflow)" in said
@@ -77,16 +82,11 @@ async def test_tools_have_the_marks_that_the_list_of_apps_gives_them(capsys: pyt
         """Send it."""
         return order
 
-    model = OfflineModel([otherwise.say("hello")])
-    agent = Agent("desk", model=model, tools=[look_up, pay, refund, ship], approve=["refund"])
-    server = await Server([agent], Settings.read({"storage": "memory://", "port": 0})).start()
-    try:
+    async with started(desk(tools=[look_up, pay, refund, ship], approve=["refund"])) as server:
         Announcement.of(server).say(as_json=False, workers=1)
         said = capsys.readouterr().out
         await asyncio.to_thread(apps, target=server.address)
         listed = capsys.readouterr().out
-    finally:
-        await server.stop(0)
     tools = "look_up, pay!, refund?!, ship?"
     assert f"desk (offline): {tools}\n" in said
     assert tools in listed

@@ -12,7 +12,7 @@ from clew import Client
 from clew.settings import DEFAULT_TARGET as CLIENTS_TARGET
 from clew_server.cli.calls import DEFAULT_TARGET
 from clew_server.settings import DEFAULT_PORT
-from tests.cli.conftest import APPS, CLEW, Cli, run_clew
+from tests.cli.conftest import APPS, CLEW, Cli, run_clew, unframed
 
 COMMANDS = (
     "serve",
@@ -28,7 +28,7 @@ COMMANDS = (
 def test_every_command_has_help_with_an_example(command: str) -> None:
     done = subprocess.run([CLEW, *command.split(), "--help"], capture_output=True, text=True, timeout=60, check=True)
 
-    assert f" clew {command} " in " ".join(done.stdout.replace("│", "").split())
+    assert f" clew {command} " in unframed(done.stdout)
 
 
 @pytest.mark.parametrize(

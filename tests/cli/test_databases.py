@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 
 from clew_engine import Storage
-from tests.cli.conftest import run_clew
+from tests.cli.conftest import run_clew, unframed
 from tests.support.postgres import a_name, in_schema
 
 ON_WHAT_IS_THERE = [
@@ -147,12 +147,12 @@ def test_what_changes_a_database_as_a_whole_wants_it_named(tmp_path: Path, comma
 def test_an_empty_url_is_not_taken_for_none(folder: Path, command: tuple[str, ...]) -> None:
     done = run_clew(*command, "--storage", "", folder=folder)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "it is empty; give a value, or leave it out" in " ".join(done.stderr.replace("│", "").split())
+    assert "it is empty; give a value, or leave it out" in unframed(done.stderr)
 
 
 @pytest.mark.parametrize("command", sorted({each[:2] if each[0] == "storage" else each[:1] for each in ON_ANY}))
 def test_the_help_says_where_the_database_comes_from(tmp_path: Path, command: tuple[str, ...]) -> None:
     done = run_clew(*command, "--help", folder=tmp_path, environment={"COLUMNS": "200"})
-    told = " ".join(done.stdout.replace("│", "").split())
+    told = unframed(done.stdout)
     assert "Without it: `storage` in clew.toml" in told
     assert "CLEW_STORAGE" in told

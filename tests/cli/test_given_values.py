@@ -7,52 +7,36 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import run_clew
+from tests.cli.conftest import run_clew, unframed
 
 DATABASE = ("--storage", "sqlite://none.db")
-EMPTY = [
-    ("serve", "none.py", "--storage", ""),
-    ("serve", "none.py", "--redis", ""),
-    ("serve", "none.py", "--host", ""),
-    ("serve", "none.py", "--socket", ""),
-    ("serve", "none.py", "--snapshot-key", ""),
-    ("serve", "none.py", "--port-file", ""),
-    ("threads", "list", "--app", ""),
-    ("threads", "list", "--user", ""),
-    ("threads", "cancel", "t", "--run", ""),
-    ("threads", "cancel", "t", "--actor", ""),
-    ("threads", "retry", "t", "--actor", ""),
-    ("threads", "copy", "t", "u", "--at", ""),
-    ("threads", "state", "get", "t", "--at", ""),
-    ("threads", "state", "set", "t", "{}", "--as-node", ""),
-    ("threads", "state", "set", "t", "{}", "--app", ""),
-    ("approvals", "list", "--thread", ""),
-    ("approvals", "list", "--app", ""),
-    ("approvals", "list", "--user", ""),
-    ("approvals", "watch", "--thread", ""),
-    ("approvals", "watch", "--app", ""),
-    ("approvals", "watch", "--user", ""),
-    ("approvals", "approve", "a", "--arguments", ""),
-    ("approvals", "approve", "a", "--actor", ""),
-    ("approvals", "decide", "a", "--run-again", "--result", ""),
-    ("approvals", "decide", "a", "--run-again", "--fail", ""),
-    ("approvals", "decide", "a", "--run-again", "--value", ""),
-    ("chat", "desk", "--thread", ""),
-    ("chat", "desk", "--actor", ""),
-    ("export", "x.jsonl", *DATABASE, "--thread", "t", "--thread", ""),
-    ("export", "x.jsonl", *DATABASE, "--app", ""),
-    ("export", "x.jsonl", *DATABASE, "--user", ""),
-    ("retention", *DATABASE, "--keep-last", "3", "--older-than", ""),
-    ("retention", *DATABASE, "--keep-last", "3", "--app", "desk", "--app", ""),
-    ("retention", *DATABASE, "--keep-last", "3", "--user", ""),
-]
+# What each command may be given empty, behind what it must be given.
+GIVEN = {
+    ("serve", "none.py"): ("--storage", "--redis", "--host", "--socket", "--snapshot-key", "--port-file"),
+    ("threads", "list"): ("--app", "--user"),
+    ("threads", "cancel", "t"): ("--run", "--actor"),
+    ("threads", "retry", "t"): ("--actor",),
+    ("threads", "copy", "t", "u"): ("--at",),
+    ("threads", "state", "get", "t"): ("--at",),
+    ("threads", "state", "set", "t", "{}"): ("--as-node", "--app"),
+    ("approvals", "list"): ("--thread", "--app", "--user"),
+    ("approvals", "watch"): ("--thread", "--app", "--user"),
+    ("approvals", "approve", "a"): ("--arguments", "--actor"),
+    ("approvals", "decide", "a", "--run-again"): ("--result", "--fail", "--value"),
+    ("chat", "desk"): ("--thread", "--actor"),
+    ("export", "x.jsonl", *DATABASE): ("--app", "--user"),
+    ("export", "x.jsonl", *DATABASE, "--thread", "t"): ("--thread",),
+    ("retention", *DATABASE, "--keep-last", "3"): ("--older-than", "--user"),
+    ("retention", *DATABASE, "--keep-last", "3", "--app", "desk"): ("--app",),
+}
+EMPTY = [(*command, option, "") for command, options in GIVEN.items() for option in options]
 
 
 @pytest.mark.parametrize("arguments", EMPTY, ids=" ".join)
 def test_an_empty_value_is_not_understood(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     done = run_clew(*arguments, folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    words = " ".join(done.stderr.replace("│", "").split())
+    words = unframed(done.stderr)
     assert f"Invalid value for '{arguments[-2]}'" in words or f"/ '{arguments[-2]}'" in words
     assert "it is empty; give a value, or leave it out" in words
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ import pytest
 
 from clew_engine import Agent, OfflineModel, Storage
 from clew_server.cli.retention import _UNITS
-from tests.cli.conftest import Cli, run_clew
+from tests.cli.conftest import Cli, run_clew, unframed
 
 WEEK_MS = 7 * 86_400_000
 
@@ -147,7 +147,7 @@ def test_on_postgres_threads_go_while_a_server_is_at_work(postgres_dsn: str) -> 
 
 
 def test_the_help_names_every_unit_and_what_no_age_does() -> None:
-    words = " ".join(run_clew("retention", "--help").stdout.replace("│", "").split())
+    words = unframed(run_clew("retention", "--help").stdout)
     *units, last = _UNITS
     assert f"in {', '.join(units)} or {last}" in words
     assert "With 0s whatever is at rest goes" in words

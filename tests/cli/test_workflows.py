@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from clew import Client
 from clew_engine import Storage, Workflow, append, pause
-from tests.cli.conftest import run_clew
+from tests.cli.conftest import run_clew, unframed
 from tests.support.serving import serving
 
 
@@ -59,7 +59,7 @@ async def test_chat_says_that_a_workflow_takes_values_and_what_to_use() -> None:
         for command in (("chat",), ("chat", "invoices")):
             refused = run(*command)
             assert refused.returncode == 2
-            text = " ".join(refused.stderr.replace("│", " ").split())
+            text = unframed(refused.stderr)
             assert "takes values and no messages" in text
             assert "client.workflow('invoices').thread(ID).run" in text
 

@@ -137,7 +137,7 @@ def test_a_key_that_is_none_is_told_to_nobody(
     assert "geheim" not in told
 
 
-# One that nothing can be wrong with as a text.
+# No text is refused for these by its setting alone.
 _ANY_TEXT = {"host", "storage", "redis", "socket", "tls_cert", "tls_key", "tls_client_ca"}
 
 
@@ -154,5 +154,5 @@ def test_every_setting_has_words_of_its_own(
 def test_the_command_ends_as_one_that_was_not_understood(tmp_path: Path) -> None:
     done = run_clew("serve", "none.py", "--workers", "0", "--json", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    told = {"code": "usage", "message": "Invalid value: --workers takes a whole number from 1 to 64, and not 0"}
-    assert json.loads(done.stderr)["error"] == {**told, "metadata": {}}
+    message = "Invalid value: --workers takes a whole number from 1 to 64, and not 0"
+    assert json.loads(done.stderr)["error"] == {"code": "usage", "message": message, "metadata": {}}

@@ -9,18 +9,10 @@ from dataclasses import replace
 import grpc
 import pytest
 
-from clew import (
-    ClewError,
-    Client,
-)
+from clew import ClewError, Client
 from clew.v1 import run_pb2
 from tests.client.scripted import ScriptedServer, broken, for_ever, refuses, replies, streams, waits_for
-from tests.client.telling import (
-    BEGINNING,
-    CANCELLED,
-    queued,
-    turn,
-)
+from tests.client.telling import BEGINNING, CANCELLED, queued, turn
 
 NOT_COME = refuses(grpc.StatusCode.NOT_FOUND, "RUN_NOT_FOUND")
 
@@ -72,17 +64,13 @@ async def test_cancelling_the_task_cancels_the_run(server: ScriptedServer, clien
     assert server.names() == ["Send", "CancelRun"]
 
 
-async def leave_the_queue(client: Client) -> None:
+async def test_a_request_that_waits_is_withdrawn_by_its_id(server: ScriptedServer, client: Client) -> None:
+    server.on("Send", streams([queued()], for_ever))
+    server.on("CancelRun", replies(CANCELLED))
     async with client.thread("t-1").stream("hi", request_id="r-1") as stream:
         async for each in stream:
             assert each.type == "run_queued"
             break
-
-
-async def test_a_request_that_waits_is_withdrawn_by_its_id(server: ScriptedServer, client: Client) -> None:
-    server.on("Send", streams([queued()], for_ever))
-    server.on("CancelRun", replies(CANCELLED))
-    await leave_the_queue(client)
     await server.left.wait()
     assert server.names() == ["Send", "CancelRun"]
     (cancel,) = server.requests("CancelRun")

@@ -6,18 +6,10 @@ from typing import Any
 
 import pytest
 
-from clew import (
-    Client,
-    UnavailableError,
-)
+from clew import Client, UnavailableError
 from clew.v1 import run_pb2
 from tests.client.scripted import ScriptedServer, broken, for_ever, streams
-from tests.client.telling import (
-    started,
-    suspended,
-    turn,
-    written,
-)
+from tests.client.telling import started, suspended, turn, written
 
 
 async def test_a_run_without_a_thread_is_cancelled_with_its_call(server: ScriptedServer, client: Client) -> None:

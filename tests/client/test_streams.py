@@ -22,18 +22,7 @@ from clew import (
 )
 from clew.v1 import run_service_pb2 as pb
 from tests.client.scripted import ScriptedServer, broken, cut, for_ever, refuses, streams
-from tests.client.telling import (
-    BEGINNING,
-    END,
-    completed,
-    delta,
-    event,
-    failed,
-    queued,
-    started,
-    turn,
-    types,
-)
+from tests.client.telling import BEGINNING, END, completed, delta, event, failed, queued, started, turn, types
 
 
 async def test_a_stream_gives_every_event_of_the_turn(server: ScriptedServer, client: Client) -> None:

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from clew import (
-    Client,
-)
+from clew import Client
 from tests.client.scripted import ScriptedServer, broken, cut, for_ever, streams
-from tests.client.telling import (
-    BEGINNING,
-    turn,
-    types,
-)
+from tests.client.telling import BEGINNING, turn, types
 
 
 async def test_a_watch_that_is_left_cancels_nothing(server: ScriptedServer, client: Client) -> None:

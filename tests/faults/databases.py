@@ -113,8 +113,8 @@ class Campaign:
         """Enter what was counted, a figure for each kind, with the broken variants that it must see; fails with what went wrong."""
         assert not self.findings.all, "\n".join(self.findings.all)
         for what, took in self.took_s.items():
-            what = named(what, self.fleet.lease_s)  # noqa: PLW2901 - as it is told
-            figures.record(figures.Figure(row, what, len(took), worst_s=round(max(took), 2), variants=variants))
+            told = named(what, self.fleet.lease_s)
+            figures.record(figures.Figure(row, told, len(took), worst_s=round(max(took), 2), variants=variants))
 
 
 @asynccontextmanager

@@ -115,10 +115,6 @@ class Fleet:
         """Whether the error is what the death or the pause of a server looks like."""
         return isinstance(error, clew.UnavailableError) or getattr(error, "code", "") in _LOST
 
-    def times(self, short: int, full: int) -> int:
-        """How often, by the form and the lease."""
-        return times(self.lease_s, short, full)
-
     async def stored(self) -> Stored:
         """What the database holds."""
         return await self.schema.read()

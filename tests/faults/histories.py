@@ -107,16 +107,9 @@ def incarnations(history: History) -> list[str]:
     One must stand before another where somebody was told of it before somebody asked what met the other. The sum keeps to that, as
     neither the first answer nor the last question does by itself: answers may be late.
     """
-    order = {uid: _first_told(history, uid) + _last_asked(history, uid) for uid in _met(history)}
+    met = {each.uid for each in history.operations if each.uid}
+    order = {uid: _first_told(history, uid) + _last_asked(history, uid) for uid in met}
     return sorted({*order, *history.logs}, key=lambda uid: order.get(uid, NEVER))
-
-
-def _met(history: History) -> dict[str, list[Operation]]:
-    met: dict[str, list[Operation]] = {}
-    for each in history.operations:
-        if each.uid:
-            met.setdefault(each.uid, []).append(each)
-    return met
 
 
 def _first_told(history: History, uid: str) -> float:

@@ -33,10 +33,10 @@ async def crash(server: KeptServer) -> None:
     await asyncio.to_thread(server.tell, "crash")
 
 
-async def sever(server: KeptServer, times: int = 3) -> None:
+async def sever(server: KeptServer) -> None:
     """End every connection, and those that are made anew too."""
     connection = await asyncpg.connect(server.dsn)
-    for _ in range(times):
+    for _ in range(3):
         await connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name = 'clew'"
         )

@@ -14,17 +14,14 @@ import pytest
 from clew_storage import Write, Written
 from clew_storage.sqlite import appends
 from tests.faults import figures
+from tests.faults.deletes import CANARY, CONTENT, all_ended, ended_badly
 from tests.faults.plans import PlanModel
 from tests.faults.worlds import sqlite_world
 from tests.scenarios.over_grpc import OverGrpc
 from tests.scenarios.scripts import Gate
 from tests.scenarios.world import Handle, InProcess, Surface, World, refused
 
-CANARY = "canary-that-must-be-gone"
 PLAN = f"{CANARY}|lookup lookup"
-# A deleted thread leaves nothing in these; in `threads` and `requests` stay its tombstone and the hashes of its requests.
-CONTENT = ("checkpoints", "messages", "state_changes", "folds", "approvals")
-ENDS = {"thread_not_found", "thread_interrupted", "resume_invalid", "approval_not_found"}
 
 
 async def lookup() -> str:
@@ -66,13 +63,6 @@ async def waited(thread: Handle, dice: random.Random) -> None:
     await all_ended(*(thread.send(PLAN) for _ in range(3)))
 
 
-async def all_ended(*calls: Awaitable[object]) -> None:
-    """Wait for every call, and raise what one of them raised."""
-    for outcome in await asyncio.gather(*calls, return_exceptions=True):
-        if isinstance(outcome, BaseException):
-            raise outcome
-
-
 SCENES: tuple[Callable[[Handle, random.Random], Awaitable[None]], ...] = (run, decided, retried, watched, waited)
 
 
@@ -85,15 +75,7 @@ async def race(world: World, number: int, dice: random.Random, pause_s: float) -
     for _ in range(dice.randrange(60)):
         await asyncio.sleep(pause_s)
     existed = await thread.delete()
-    wrong = []
-    try:
-        async with asyncio.timeout(10):
-            await playing
-    except TimeoutError:
-        wrong.append(f"{thread.id}: a stream did not end")
-    except Exception as error:  # noqa: BLE001 - how it ends is what is judged
-        if getattr(error, "code", "") not in ENDS:
-            wrong.append(f"{thread.id}: ended with {error!r}")
+    wrong = await ended_badly(thread.id, playing, within_s=10)
     if existed and scene is not waited and (back := await thread.history()):
         wrong.append(f"{thread.id}: was deleted, and is back: {back[0]}")
     # Of several turns that wait for each other one may have come after the delete, and made another thread.

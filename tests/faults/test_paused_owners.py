@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.faults import figures
-from tests.faults.fleets import LEASES, Fleet
+from tests.faults.fleets import LEASES, Fleet, times
 from tests.faults.journal import Journal
 from tests.faults.ledger import Ledger
 from tests.faults.oracle import Findings, judge, judge_calls
@@ -72,7 +72,7 @@ async def test_an_owner_that_was_stopped_for_twice_its_lease_writes_nothing_and_
     tmp_path: Path, postgres_dsn: str, lease_s: float
 ) -> None:
     async with Fleet(tmp_path / "fleet", postgres_dsn, random.Random(5), lease_s=lease_s) as fleet:
-        count = fleet.times(1, 200)
+        count = times(lease_s, 1, 200)
         found = await pauses(fleet, count, seed=5)
     what = f"owner stopped for twice its lease of {lease_s:g} s, three servers"
     lost, wedged, other = len(found.lost), len(found.wedged), len(found.other)

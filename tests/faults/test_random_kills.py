@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults import figures
-from tests.faults.fleets import LEASE_S, LEASES, Fleet
+from tests.faults.fleets import LEASES, Fleet, times
 from tests.faults.journal import Journal
 from tests.faults.oracle import Findings
 from tests.faults.process import Process, UnderTest
@@ -65,7 +65,7 @@ async def test_nothing_acknowledged_is_lost_and_nothing_finished_runs_again(
 async def test_nothing_is_lost_and_nothing_runs_again_when_one_of_three_servers_is_killed(
     tmp_path: Path, postgres_dsn: str, lease_s: float
 ) -> None:
-    cycles, findings = figures.times(1, 500) if lease_s == LEASE_S else 1, Findings()
+    cycles, findings = times(lease_s, 1, 500), Findings()
     for number in range(0, cycles, CYCLES_A_SCHEMA):
         async with Fleet(tmp_path / f"{number}", postgres_dsn, random.Random(number), lease_s=lease_s) as fleet:
             findings.add(await kill_at_random(fleet, seed=number, cycles=min(CYCLES_A_SCHEMA, cycles - number)))

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.faults import figures
+from tests.faults.deletes import CANARY, CONTENT, all_ended, ended_badly
 from tests.faults.fleets import Fleet
 from tests.faults.postgres_schema import PostgresSchema
-from tests.faults.test_delete_races import CANARY, CONTENT, ENDS, all_ended
 from tests.scenarios.world import Handle
 
 pytestmark = pytest.mark.campaign
@@ -69,15 +69,8 @@ async def race(fleet: Fleet, number: int, dice: random.Random) -> list[str]:
     playing = asyncio.ensure_future(scene(reach, dice))
     # A moment that depends on nothing.
     await asyncio.wait({playing}, timeout=dice.uniform(0, 0.3))
-    existed, wrong = await reach().delete(), list[str]()
-    try:
-        async with asyncio.timeout(20):
-            await playing
-    except TimeoutError:
-        wrong.append(f"{thread_id}: a stream did not end")
-    except Exception as error:  # noqa: BLE001 - how it ends is what is judged
-        if getattr(error, "code", "") not in ENDS:
-            wrong.append(f"{thread_id}: ended with {error!r}")
+    existed = await reach().delete()
+    wrong = await ended_badly(thread_id, playing, within_s=20)
     # What a scene asks for after the delete may make another thread.
     if existed and scene in (run, watched) and (back := await reach().history()):
         wrong.append(f"{thread_id}: was deleted, and is back: {back[0]}")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults import figures
-from tests.faults.fleets import LEASES, Fleet
+from tests.faults.fleets import LEASES, Fleet, times
 from tests.faults.journal import Journal
 from tests.faults.ledger import Ledger
 from tests.faults.oracle import Findings, judge, judge_calls
@@ -106,7 +106,7 @@ async def test_of_all_who_ask_for_a_thread_without_an_owner_one_gets_it(
     threads = figures.times(5, THREADS)
     journal, dice, found, took = Journal(), random.Random(13), Findings(), list[float]()
     async with Fleet(tmp_path / "fleet", postgres_dsn, dice, lease_s=lease_s) as fleet:
-        storms = fleet.times(2, 50)
+        storms = times(lease_s, 2, 50)
         for number in range(storms):
             met = await storm(fleet, number, journal, dice, threads=threads)
             found.add(met.found)

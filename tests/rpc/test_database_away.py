@@ -82,7 +82,7 @@ async def test_it_is_told_once_that_the_database_is_away_and_once_that_it_is_bac
             run = served.runs.Send(SendRequest(thread_id="t", text="wait"))
             await gate.began.wait()
             # Others' writes on it are looked for all the time.
-            watch = served.runs.Watch(WatchRequest(thread_id="u", follow=True))
+            watcher = served.runs.Watch(WatchRequest(thread_id="u", follow=True))
             database.tell("stop")
             await lines.wait_for("is away")
             for _ in range(5):
@@ -94,7 +94,7 @@ async def test_it_is_told_once_that_the_database_is_away_and_once_that_it_is_bac
             database.tell("start")
             await lines.wait_for("is back")
             await served.threads.ListThreads(ListThreadsRequest())
-            watch.cancel()
+            watcher.cancel()
     away, back = (next(text for text in lines.texts if part in text) for part in ("is away", "is back"))
     assert "@127.0.0.1" in away
     others = [text for text in lines.texts if text not in (away, back)]
@@ -117,13 +117,12 @@ async def test_health_tells_that_the_services_are_not_ready_and_the_process_is_a
             each.cancel()
 
 
-class Storage:
-    """Answers as it is told to."""
+class Checked:
+    """What is asked whether it is ready, and answers as it is told to."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
         self.asked = asyncio.Condition()
-        self.told: asyncio.Queue[bool] = asyncio.Queue()
 
     async def check(self) -> None:
         async with self.asked:
@@ -140,22 +139,22 @@ class Storage:
 
 
 async def test_a_storage_that_is_full_is_ready_and_one_that_refuses_is_not() -> None:
-    storage = Storage()
+    storage, told = Checked(), asyncio.Queue[bool]()
     with structlog.testing.capture_logs() as logs:
-        watching = asyncio.create_task(watch(storage.check, storage.told.put, every_s=0.001))
+        watching = asyncio.create_task(watch(storage.check, told.put, every_s=0.001))
         async with asyncio.timeout(20):
             await storage.becomes(StorageFull("the disk is full"))
-            assert storage.told.empty()
+            assert told.empty()
             await storage.becomes(StorageUnavailable("it is a standby"))
-            assert await storage.told.get() is False
+            assert await told.get() is False
             await storage.becomes(None)
-            assert await storage.told.get() is True
+            assert await told.get() is True
             await storage.becomes(StorageAway("told by the storage"))
-            assert await storage.told.get() is False
+            assert await told.get() is False
             await storage.becomes(None)
-            assert await storage.told.get() is True
+            assert await told.get() is True
             await storage.becomes(LookupError("a mistake of ours"))
-            assert await storage.told.get() is False
+            assert await told.get() is False
         watching.cancel()
         await asyncio.wait({watching})
     assert [(line["event"], line.get("why")) for line in logs] == [
@@ -167,7 +166,7 @@ async def test_a_storage_that_is_full_is_ready_and_one_that_refuses_is_not() -> 
 
 async def test_a_storage_that_does_not_answer_in_time_is_not_ready_until_it_has() -> None:
     answers: list[Exception | None] = [StorageAway("told by the storage"), StorageAway("the same outage"), None]
-    told: asyncio.Queue[bool] = asyncio.Queue()
+    told = asyncio.Queue[bool]()
 
     async def check() -> None:
         # Longer than there is patience for.

@@ -14,7 +14,6 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from clew.v1.app_service_pb2 import GetAppRequest, ListAppsRequest
 from clew.v1.approval_pb2 import APPROVAL_STATE_EXPIRED
 from clew.v1.approval_service_pb2 import ListApprovalsRequest
-from clew.v1.run_pb2 import DISCONNECT_POLICY_CONTINUE, RunOptions
 from clew.v1.run_service_pb2 import RetryRequest, SendRequest, WatchRequest
 from clew.v1.thread_pb2 import RUN_STATE_INTERRUPTED
 from clew.v1.thread_service_pb2 import GetThreadRequest, ListThreadsRequest
@@ -25,11 +24,11 @@ from clew_server.app import SERVICES, Server
 from clew_server.settings import Settings
 from clew_server.upkeep import KEPT_MS, forget_requests
 from tests.rpc.agents import Gate, echo, support
+from tests.rpc.gated import CONTINUE, begun
 from tests.support.serving import Served, events_of, read_refusal, refusal, serving
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
-CONTINUE = RunOptions(on_disconnect=DISCONNECT_POLICY_CONTINUE)
 
 
 def told(**settings: Any) -> Settings:
@@ -103,21 +102,13 @@ async def test_a_quiet_stream_shows_that_it_is_alive(served: Served) -> None:
         assert events[-1].HasField("run_completed")
 
 
-async def waiting_run(served: Served, gate: Gate) -> Any:
-    call: Any = served.runs.Send(SendRequest(thread_id="t", text="wait", options=CONTINUE))
-    while not any(event.HasField("tool_call_started") for event in (await call.read()).events):
-        pass
-    await gate.began.wait()
-    return call
-
-
 async def test_a_drain_lets_runs_end_and_cuts_the_watchers_with_their_cursor() -> None:
     gate = Gate()
     async with serving([gate.agent], grace=10.0) as served:
         health: Any = health_pb2_grpc.HealthStub(served.channel)
         watched = health.Watch(health_pb2.HealthCheckRequest(service="clew.v1.RunService"))
         assert (await watched.read()).status == SERVING
-        call = await waiting_run(served, gate)
+        call = await begun(served, gate, options=CONTINUE)
         follower = served.runs.Watch(WatchRequest(thread_id="t", follow=True))
         await follower.read()
         stopping = asyncio.create_task(served.server.stop())
@@ -139,7 +130,7 @@ async def test_a_drain_lets_runs_end_and_cuts_the_watchers_with_their_cursor() -
 async def test_a_call_that_waits_for_its_thread_is_told_of_the_drain_at_once() -> None:
     gate = Gate()
     async with serving([gate.agent], grace=10.0) as served:
-        call = await waiting_run(served, gate)
+        call = await begun(served, gate, options=CONTINUE)
         queued: Any = served.runs.Send(SendRequest(thread_id="t", text="hi", options=CONTINUE))
         assert (await queued.read()).events[0].HasField("run_queued")
         stopping = asyncio.create_task(served.server.stop())
@@ -155,7 +146,7 @@ async def test_a_run_that_outlasts_the_grace_is_left_for_a_retry(tmp_path: Path)
     gate = Gate()
     url = f"sqlite://{tmp_path / 'clew.db'}"
     async with serving([gate.agent], url, grace=0.4) as served:
-        call = await waiting_run(served, gate)
+        call = await begun(served, gate, options=CONTINUE)
         await served.server.stop()
         refused = await refusal(call)
         assert refused.reason == "STREAM_CUT"
@@ -174,7 +165,7 @@ async def test_a_run_that_outlasts_the_grace_is_left_for_a_retry(tmp_path: Path)
 async def test_a_second_stop_does_not_wait_for_the_grace() -> None:
     gate = Gate()
     async with serving([gate.agent], grace=60.0) as served:
-        call = await waiting_run(served, gate)
+        call = await begun(served, gate, options=CONTINUE)
         first = asyncio.create_task(served.server.stop())
         await asyncio.sleep(0)
         async with asyncio.timeout(5):

@@ -11,21 +11,15 @@ from typing import Any
 import grpc
 import pytest
 import trustme
-from grpc_health.v1 import health_pb2
 
 from clew.v1.app_service_pb2 import ListAppsRequest
 from clew.v1.approval_service_pb2 import WatchApprovalsRequest
-from clew.v1.run_pb2 import DISCONNECT_POLICY_CONTINUE, RunOptions
 from clew_engine.errors import StorageUnavailableError
 from clew_server.app import Server
 from clew_server.listening import ServeError, write_port
 from clew_server.settings import Settings, is_loopback
 from tests.rpc.agents import echo, support
 from tests.support.serving import Served, serving, stubs_on
-
-SERVING = health_pb2.HealthCheckResponse.SERVING
-NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
-CONTINUE = RunOptions(on_disconnect=DISCONNECT_POLICY_CONTINUE)
 
 
 def told(**settings: Any) -> Settings:

@@ -9,51 +9,16 @@ import grpc
 import pytest
 
 from clew.v1 import event_pb2
-from clew.v1.run_pb2 import (
-    DISCONNECT_POLICY_CANCEL,
-    DISCONNECT_POLICY_CONTINUE,
-    RunOptions,
-)
 from clew.v1.run_service_pb2 import (
     SendRequest,
     WatchRequest,
 )
-from clew.v1.thread_pb2 import RUN_STATE_RUNNING, Thread
-from clew.v1.thread_service_pb2 import GetThreadRequest
+from clew.v1.thread_pb2 import RUN_STATE_RUNNING
 from clew_engine import Agent, OfflineModel, Storage, Tuning, tool
 from clew_engine.models.offline_rules import after, otherwise
 from tests.rpc.agents import Gate, echo
-from tests.support.serving import Served, events_of, read_refusal, refusal, serving
-
-CONTINUE = RunOptions(on_disconnect=DISCONNECT_POLICY_CONTINUE)
-LEAVING = {
-    "unspecified": RunOptions(),
-    "cancel": RunOptions(on_disconnect=DISCONNECT_POLICY_CANCEL),
-    "continue": CONTINUE,
-}
-
-
-@pytest.fixture
-async def gate() -> Gate:
-    return Gate()
-
-
-async def thread_of(served: Served, thread_id: str = "t") -> Thread:
-    return (await served.threads.GetThread(GetThreadRequest(thread_id=thread_id))).thread
-
-
-async def begun(served: Served, gate: Gate, **more: Any) -> Any:
-    """A send whose tool waits at the gate, and that was read up to there."""
-    call: Any = served.runs.Send(SendRequest(thread_id="t", text="wait", **more))
-    while not any(event.HasField("tool_call_started") for event in (await call.read()).events):
-        pass
-    await gate.began.wait()
-    return call
-
-
-async def settled(served: Served) -> list[event_pb2.Event]:
-    """The thread's events up to where its run ends."""
-    return await events_of(served.runs.Watch(WatchRequest(thread_id="t")))
+from tests.rpc.gated import LEAVING, begun, settled, thread_of
+from tests.support.serving import events_of, read_refusal, refusal, serving
 
 
 async def test_a_reader_that_does_not_keep_up_is_cut_off_with_its_cursor_and_holds_nothing_back() -> None:

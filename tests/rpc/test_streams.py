@@ -19,8 +19,6 @@ from clew.v1.checkpoint_pb2 import (
 from clew.v1.error_pb2 import FAILURE_CODE_CANCELLED
 from clew.v1.run_pb2 import (
     BUSY_POLICY_REJECT,
-    DISCONNECT_POLICY_CANCEL,
-    DISCONNECT_POLICY_CONTINUE,
     Limits,
     RunOptions,
 )
@@ -33,46 +31,17 @@ from clew.v1.run_service_pb2 import (
     SendRequest,
     WatchRequest,
 )
-from clew.v1.thread_pb2 import RUN_STATE_RUNNING, Thread
-from clew.v1.thread_service_pb2 import DeleteThreadRequest, GetThreadRequest, ListThreadsRequest
+from clew.v1.thread_pb2 import RUN_STATE_RUNNING
+from clew.v1.thread_service_pb2 import DeleteThreadRequest, ListThreadsRequest
 from tests.rpc.agents import Gate, echo, support
+from tests.rpc.gated import CONTINUE, LEAVING, begun, settled, thread_of
 from tests.support.serving import Served, events_of, kinds, logged, read_refusal, refusal, serving
-
-CONTINUE = RunOptions(on_disconnect=DISCONNECT_POLICY_CONTINUE)
-LEAVING = {
-    "unspecified": RunOptions(),
-    "cancel": RunOptions(on_disconnect=DISCONNECT_POLICY_CANCEL),
-    "continue": CONTINUE,
-}
-
-
-@pytest.fixture
-async def gate() -> Gate:
-    return Gate()
 
 
 @pytest.fixture
 async def gated(gate: Gate) -> AsyncIterator[Served]:
     async with serving([gate.agent]) as served:
         yield served
-
-
-async def thread_of(served: Served, thread_id: str = "t") -> Thread:
-    return (await served.threads.GetThread(GetThreadRequest(thread_id=thread_id))).thread
-
-
-async def begun(served: Served, gate: Gate, **more: Any) -> Any:
-    """A send whose tool waits at the gate, and that was read up to there."""
-    call: Any = served.runs.Send(SendRequest(thread_id="t", text="wait", **more))
-    while not any(event.HasField("tool_call_started") for event in (await call.read()).events):
-        pass
-    await gate.began.wait()
-    return call
-
-
-async def settled(served: Served) -> list[event_pb2.Event]:
-    """The thread's events up to where its run ends."""
-    return await events_of(served.runs.Watch(WatchRequest(thread_id="t")))
 
 
 @pytest.mark.parametrize("policy", ["unspecified", "cancel"])

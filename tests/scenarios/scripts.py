@@ -106,6 +106,28 @@ def unavailable(message: str = "down") -> ModelError:
     return ModelError("model_unavailable", message, retryable=True)
 
 
-def add(a: int) -> int:
-    """A tool."""
-    return a
+class Stubborn:
+    """A tool, `hold`, that stands at a gate and, when it is cancelled there, at another one before it ends."""
+
+    def __init__(self) -> None:
+        self.gate, self.late = Gate(), Gate()
+
+    async def hold(self) -> str:
+        """Take its time."""
+        try:
+            await self.gate.pass_through()
+        except asyncio.CancelledError:
+            await self.late.pass_through()
+        return "late"
+
+
+class Counted:
+    """A tool, `count`, that gives back what it is given and keeps what it was called with."""
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+
+    def count(self, n: int) -> int:
+        """Give it back."""
+        self.calls.append(n)
+        return n

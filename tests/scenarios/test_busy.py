@@ -12,7 +12,7 @@ from clew_engine.messages import TextPart
 from clew_engine.options import Mutation, NewThread
 from clew_storage import ThreadKey
 from tests.scenarios.heads import refund, standing
-from tests.scenarios.scripts import Gate, ScriptedModel, ask
+from tests.scenarios.scripts import Gate, ScriptedModel, Stubborn, ask
 from tests.scenarios.sights import Reader
 from tests.scenarios.world import Handle, World, head_of, refused, snapshot
 
@@ -122,23 +122,15 @@ async def test_interrupt_gives_tools_time_to_end_and_keeps_what_they_return(worl
 
 
 async def test_interrupt_leaves_a_tool_that_does_not_end_after_the_grace(world: World) -> None:
-    gate, late = Gate(), Gate()
-
-    async def stubborn() -> str:
-        try:
-            await gate.pass_through()
-        except asyncio.CancelledError:
-            await late.pass_through()
-        return "late"
-
+    stubborn = Stubborn()
     world.tune(cancel_grace_s=0.05)
-    model = world.agent(ask("stubborn"), "ok", tools=[stubborn])
+    model = world.agent(ask("hold"), "ok", tools=[stubborn.hold])
     running = (await world.thread()).stream()
-    await gate.wait()
+    await stubborn.gate.wait()
     turn = await (await world.thread(on_busy="interrupt")).send("stop")
     assert (turn.text, (await running.turn()).failure) == ("ok", "cancelled")
     assert [outcome for outcome, _ in model.heard()][2] == "cancelled"
-    late.open()
+    stubborn.late.open()
 
 
 async def test_interrupters_go_before_waiters_and_first_come_first_among_themselves(world: World) -> None:

@@ -271,7 +271,7 @@ async def test_a_repeated_cancel_has_the_first_ones_outcome_and_does_not_touch_a
 async def test_a_repeated_cancel_that_came_too_late_does_not_touch_a_later_run(
     here: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    later, begun, gate = Gate(), asyncio.Event(), asyncio.Event()
+    at_the_end, later = Gate(), Gate()
     here.agent("one", [later, "two"])
     thread = await here.thread()
     threads = here.storage.backend.threads
@@ -280,17 +280,16 @@ async def test_a_repeated_cancel_that_came_too_late_does_not_touch_a_later_run(
     async def held(write: Write) -> Written:
         if write.checkpoint.status is Status.COMPLETED:
             monkeypatch.undo()
-            begun.set()
-            await gate.wait()
+            await at_the_end.pass_through()
         return await append(write)
 
     monkeypatch.setattr(threads, "append", held)
     one = thread.stream()
-    await begun.wait()
+    await at_the_end.wait()
     cancelling = asyncio.ensure_future(thread.cancel(request_id="q"))
     while await threads.find_request(ThreadKey("", thread.id), request_hash("q")) is None:  # noqa: ASYNC110 - no backend tells of it
         await asyncio.sleep(0)
-    gate.set()
+    at_the_end.open()
     first = await cancelling
     assert (first["status"], (await one.turn()).text) == ("completed", "one")
     two = thread.stream("again")

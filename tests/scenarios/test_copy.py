@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clew_engine import tool
 from tests.scenarios.heads import refund, standing
+from tests.scenarios.payments import Payment
 from tests.scenarios.scripts import Gate, ask
 from tests.scenarios.world import Handle, World, head_of, refused, snapshot
 
@@ -118,23 +118,14 @@ async def test_a_copy_rewound_to_a_partly_decided_checkpoint_asks_what_was_still
 
 
 async def test_a_copy_asks_about_the_once_calls_that_its_source_started(world: World) -> None:
-    gate = Gate()
-    paid: list[str] = []
-
-    @tool(once=True)
-    async def pay() -> str:
-        paid.append("pay")
-        await gate.pass_through()
-        return "paid"
-
-    world.agent(ask("pay"), "ok", tools=[pay])
+    payment = Payment(world)
     thread = await world.thread()
     run = thread.stream()
-    await gate.wait()
+    await payment.gate.wait()
     copied = await thread.copy("copy")
     assert (await copied.retry()).status == "suspended"
-    assert paid == ["pay"]
-    gate.open()
+    assert len(payment.keys) == 1
+    payment.gate.open()
     await run.turn()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from clew_storage import ThreadKey
 from tests.scenarios.heads import HEADS, standing
-from tests.scenarios.scripts import Gate, ask
+from tests.scenarios.scripts import Gate, Stubborn, ask
 from tests.scenarios.world import World, refused
 
 
@@ -61,23 +61,15 @@ async def test_those_who_wait_for_the_thread_end_with_thread_not_found(world: Wo
 
 
 async def test_the_run_writes_nothing_more(world: World) -> None:
-    gate, late = Gate(), Gate()
-
-    async def stubborn() -> str:
-        try:
-            await gate.pass_through()
-        except asyncio.CancelledError:
-            await late.pass_through()
-        return "late"
-
-    world.agent(ask("stubborn"), "ok", tools=[stubborn])
+    stubborn = Stubborn()
+    world.agent(ask("hold"), "ok", tools=[stubborn.hold])
     thread = await world.thread()
     run = thread.stream()
-    await gate.wait()
+    await stubborn.gate.wait()
     await thread.delete()
     with refused("thread_not_found"):
         await run.turn()
-    late.open()
+    stubborn.late.open()
     await thread.send("anew")
     texts = [part.get("text") for each in await thread.messages() for part in each["content"]]
     assert "late" not in texts
@@ -91,52 +83,36 @@ async def test_a_delete_never_waits(world: World) -> None:
 
 
 async def test_a_new_thread_under_the_id_can_begin_before_the_old_run_has_ended(world: World) -> None:
-    gate, late = Gate(), Gate()
-
-    async def stubborn() -> str:
-        try:
-            await gate.pass_through()
-        except asyncio.CancelledError:
-            await late.pass_through()
-        return "late"
-
+    stubborn = Stubborn()
     world.tune(cancel_grace_s=30.0)
-    world.agent(ask("stubborn"), "anew", tools=[stubborn])
+    world.agent(ask("hold"), "anew", tools=[stubborn.hold])
     thread = await world.thread()
     run = thread.stream()
-    await gate.wait()
+    await stubborn.gate.wait()
     await thread.delete()
     with refused("thread_not_found"):
         await run.turn()
     assert (await thread.send()).text == "anew"
     assert (await thread.info())["run"] is None
-    late.open()
+    stubborn.late.open()
     assert (await thread.send()).text == "anew"
     assert [each["version"] for each in await thread.history()] == [4, 3, 2, 1]
 
 
 async def test_the_end_of_the_old_run_is_not_told_to_readers_of_the_new_thread(world: World) -> None:
-    gate, late, anew = Gate(), Gate(), Gate()
-
-    async def stubborn() -> str:
-        try:
-            await gate.pass_through()
-        except asyncio.CancelledError:
-            await late.pass_through()
-        return "late"
-
+    stubborn, anew = Stubborn(), Gate()
     world.tune(cancel_grace_s=30.0)
-    world.agent(ask("stubborn"), [anew, "anew"], tools=[stubborn])
+    world.agent(ask("hold"), [anew, "anew"], tools=[stubborn.hold])
     thread = await world.thread()
     await thread.stream().until("tool_call_started")
-    await gate.wait()
+    await stubborn.gate.wait()
     old = world.storage.live[ThreadKey("", "t")]
     await thread.delete()
     run = thread.stream()
     await anew.wait()
     watch = thread.watch(follow=True)
     await watch.until("run_started")
-    late.open()
+    stubborn.late.open()
     await asyncio.shield(old.ended)
     anew.open()
     assert (await run.turn()).text == "anew"

@@ -10,8 +10,8 @@ import clew
 from clew_storage import ThreadKey
 from tests.scenarios.handles import PlayedThread
 from tests.scenarios.heads import standing
-from tests.scenarios.scripts import add, ask
-from tests.scenarios.world import World, head_of, refused, snapshot, texts
+from tests.scenarios.scripts import Counted, ask
+from tests.scenarios.world import World, head_of, refused, snapshot, texts, where_calls_are_open
 
 KEY = ThreadKey("", "t")
 
@@ -33,12 +33,12 @@ async def test_a_deleted_message_is_gone_in_every_version_and_to_the_model(world
     assert await texts(thread) == ["one"]
     with refused("message_not_found"):
         await thread.delete_message("m1.0")
-    log = await here_log(world)
+    log = await stored_log(world)
     assert not any(b"secret" in message.body for entry in log for message in entry.messages)
 
 
-async def here_log(world: World) -> Any:
-    """All that is stored of the thread `t`."""
+async def stored_log(world: World) -> Any:
+    """The log of the thread `t`, as the storage has it."""
     head = await world.storage.backend.threads.get_head(KEY)
     assert head is not None
     return await world.storage.backend.threads.read_log(
@@ -47,7 +47,7 @@ async def here_log(world: World) -> Any:
 
 
 async def test_with_a_message_that_asked_for_calls_go_their_results(world: World) -> None:
-    model = world.agent([ask("add", a=1), ask("add", a=2)], "ok", tools=[add])
+    model = world.agent([ask("count", n=1), ask("count", n=2)], "ok", tools=[Counted().count])
     thread = await world.thread()
     await thread.send()
     messages = await thread.messages()
@@ -60,7 +60,7 @@ async def test_with_a_message_that_asked_for_calls_go_their_results(world: World
 
 
 async def test_with_a_message_that_asked_for_calls_go_the_results_of_every_line(world: World) -> None:
-    model = world.agent([ask("add", a=1), ask("add", a=2)], "ok", "again", tools=[add])
+    model = world.agent([ask("count", n=1), ask("count", n=2)], "ok", "again", tools=[Counted().count])
     thread = await world.thread()
     await thread.send()
     (*_, asked) = [each for each in await thread.history() if each["next"] == ["tools"]]
@@ -76,20 +76,20 @@ async def test_with_a_message_that_asked_for_calls_go_the_results_of_every_line(
     assert await thread.messages() == [said, answer]
     await thread.rewind(abandoned["id"])
     assert await texts(thread) == ["hello", "ok"]
-    log = await here_log(world)
+    log = await stored_log(world)
     assert not any(message.role == "tool" for entry in log for message in entry.messages)
     await thread.send("and now")
     assert model.heard() == [("user", "hello"), ("assistant", "ok"), ("user", "and now")]
 
 
 async def test_an_open_call_may_have_results_on_another_line(world: World) -> None:
-    world.agent(ask("add", a=1), "ok", tools=[add])
+    world.agent(ask("count", n=1), "ok", tools=[Counted().count])
     thread = await world.thread()
     await thread.send()
-    asked = next(each for each in await thread.history() if each["next"] == ["tools"])
+    asked = await where_calls_are_open(thread)
     done = await head_of(thread)
     (_, request, result, _) = await thread.messages()
-    await thread.rewind(asked["id"])
+    await thread.rewind(asked)
     assert await thread.delete_message(request["id"]) == [request["id"], result["id"]]
     assert (await head_of(thread))["next"] == ["model"]
     await thread.rewind(done["id"])
@@ -98,13 +98,13 @@ async def test_an_open_call_may_have_results_on_another_line(world: World) -> No
 
 @pytest.mark.parametrize("world", ["memory-grpc", "sqlite-grpc"], indirect=True)
 async def test_a_clients_transcript_drops_results_of_every_line(world: World) -> None:
-    world.agent(ask("add", a=1), "ok", tools=[add])
+    world.agent(ask("count", n=1), "ok", tools=[Counted().count])
     thread = await world.thread()
     await thread.send()
-    asked = next(each for each in await thread.history() if each["next"] == ["tools"])
+    asked = await where_calls_are_open(thread)
     done = await head_of(thread)
     (_, request, *_) = await thread.messages()
-    await thread.rewind(asked["id"])
+    await thread.rewind(asked)
     await thread.retry()
     assert isinstance(thread, PlayedThread)
     transcript = clew.Transcript()
@@ -118,24 +118,19 @@ async def test_a_clients_transcript_drops_results_of_every_line(world: World) ->
 
 
 async def test_deleting_the_message_whose_calls_are_open_asks_the_model_anew(world: World) -> None:
-    calls: list[int] = []
-
-    def count(n: int) -> int:
-        calls.append(n)
-        return n
-
-    model = world.agent(ask("count", n=1), "ok", tools=[count])
+    counted = Counted()
+    model = world.agent(ask("count", n=1), "ok", tools=[counted.count])
     thread = await world.thread()
     await thread.send()
-    middle = next(each for each in await thread.history() if each["next"] == ["tools"])
-    await thread.rewind(middle["id"])
+    middle = await where_calls_are_open(thread)
+    await thread.rewind(middle)
     (_, asked) = await thread.messages()
     assert (await thread.delete_message(asked["id"]))[0] == asked["id"]
     assert (await head_of(thread))["next"] == ["model"]
     assert (await thread.retry()).text == "ok"
-    assert (calls, model.heard()) == ([1], [("user", "hello")])
+    assert (counted.calls, model.heard()) == ([1], [("user", "hello")])
     # What had the deleted message at its end is no dead end either.
-    await thread.rewind(middle["id"])
+    await thread.rewind(middle)
     assert (await thread.retry()).text == "ok"
 
 

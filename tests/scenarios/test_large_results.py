@@ -6,29 +6,16 @@ from typing import Any
 
 import pytest
 
-from clew_engine import tool
 from clew_engine.messages import TextPart, ToolResultPart
-from tests.scenarios.scripts import Gate, ask
+from tests.scenarios.payments import Payment, stopped
+from tests.scenarios.scripts import ask
 from tests.scenarios.sights import Turn
 from tests.scenarios.world import Handle, World, refused, snapshot
 
 
 async def asked(world: World) -> tuple[Handle, Turn]:
     """A thread that waits for what became of a call."""
-    gate = Gate()
-
-    @tool(once=True)
-    async def pay() -> str:
-        await gate.pass_through()
-        return "never"
-
-    world.agent(ask("pay"), "ok", tools=[pay])
-    thread = await world.thread()
-    run = thread.stream()
-    await gate.wait()
-    await world.interrupt()
-    await run.gone()
-    return thread, await thread.retry()
+    return await stopped(world, Payment(world))
 
 
 async def results(thread: Handle) -> list[dict[str, Any]]:

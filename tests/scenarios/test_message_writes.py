@@ -10,10 +10,8 @@ import clew
 from clew_engine import reads
 from clew_storage import ThreadKey
 from tests.scenarios.handles import PlayedThread
-from tests.scenarios.scripts import Gate, add, ask, rejected
-from tests.scenarios.world import World, head_of, refused, snapshot, texts
-
-KEY = ThreadKey("", "t")
+from tests.scenarios.scripts import Counted, Gate, ask, rejected
+from tests.scenarios.world import World, head_of, refused, snapshot, texts, where_calls_are_open
 
 
 async def test_an_edited_message_keeps_its_id_and_its_place(world: World) -> None:
@@ -63,7 +61,7 @@ async def test_metadata_alone_is_changed_and_taken_away(world: World) -> None:
 
 
 async def test_an_edited_answer_keeps_its_calls_and_an_edited_result_its_call(world: World) -> None:
-    model = world.agent(["let me", ask("add", a=1)], "ok", tools=[add])
+    model = world.agent(["let me", ask("count", n=1)], "ok", tools=[Counted().count])
     thread = await world.thread()
     await thread.send()
     _, asked, result, _ = await thread.messages()
@@ -115,20 +113,14 @@ async def test_the_same_change_again_is_made_once(world: World) -> None:
 
 
 async def test_a_message_said_meanwhile_does_not_hide_a_call_that_is_open(world: World) -> None:
-    calls: list[int] = []
-
-    def count(n: int) -> int:
-        calls.append(n)
-        return n
-
-    model = world.agent(ask("count", n=1), "ok", tools=[count])
+    counted = Counted()
+    model = world.agent(ask("count", n=1), "ok", tools=[counted.count])
     thread = await world.thread()
     await thread.send()
-    middle = next(each for each in await thread.history() if each["next"] == ["tools"])
-    await thread.rewind(middle["id"])
+    await thread.rewind(await where_calls_are_open(thread))
     await thread.append_messages([{"role": "user", "content": "and hurry"}])
     assert (await thread.retry()).text == "ok"
-    assert calls == [1, 1]
+    assert counted.calls == [1, 1]
     assert model.heard() == [("user", "hello"), ("assistant", ""), ("done", "1"), ("user", "and hurry")]
 
 
@@ -158,7 +150,7 @@ async def test_text_of_a_cancelled_run_is_an_ordinary_message_once_it_was_dealt_
 
 
 async def test_usage_of_a_run_counts_an_edited_answer_once(world: World) -> None:
-    world.agent(ask("add", a=1), rejected(), "ok", tools=[add])
+    world.agent(ask("count", n=1), rejected(), "ok", tools=[Counted().count])
     thread = await world.thread()
     assert (await thread.send()).status == "failed"
     asked = (await thread.messages())[1]
@@ -186,7 +178,7 @@ async def test_watchers_are_told_what_was_added_changed_and_deleted(world: World
 
 
 async def test_an_edited_result_is_no_call_that_finished_again(world: World) -> None:
-    world.agent(ask("add", a=1), "ok", tools=[add])
+    world.agent(ask("count", n=1), "ok", tools=[Counted().count])
     thread = await world.thread()
     turn = await thread.send()
     result = (await thread.messages())[2]
@@ -198,7 +190,7 @@ async def test_an_edited_result_is_no_call_that_finished_again(world: World) -> 
 
 @pytest.mark.parametrize("world", ["memory-grpc", "sqlite-grpc"], indirect=True)
 async def test_a_clients_transcript_follows_every_change(world: World) -> None:
-    world.agent("one", ["let me", ask("add", a=1)], "two", "three", tools=[add])
+    world.agent("one", ["let me", ask("count", n=1)], "two", "three", tools=[Counted().count])
     thread = await world.thread()
     assert isinstance(thread, PlayedThread)
     transcript = clew.Transcript()

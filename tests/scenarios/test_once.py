@@ -7,38 +7,10 @@ from typing import Any
 
 import pytest
 
-from clew_engine import Limits, ToolContext, tool
+from clew_engine import Limits, tool
+from tests.scenarios.payments import Payment, stopped
 from tests.scenarios.scripts import Gate, ask
-from tests.scenarios.sights import Turn
-from tests.scenarios.world import Handle, World, head_of
-
-
-class Payment:
-    """A `once` tool that is held in the middle of its first call, and what it did."""
-
-    def __init__(self, world: World, *others: Any, **settings: Any) -> None:
-        self.gate = Gate()
-        self.keys: list[str] = []
-
-        @tool(once=True, timeout=settings.pop("timeout", None))
-        async def pay(context: ToolContext, amount: int = 1) -> str:
-            self.keys.append(context.idempotency_key)
-            if len(self.keys) == 1:
-                await self.gate.pass_through()
-            return f"paid {amount}"
-
-        calls = [ask("pay", amount=5), *(ask(other.__name__) for other in others)]
-        self.model = world.agent(calls, "ok", tools=[pay, *others], **settings)
-
-
-async def stopped(world: World, payment: Payment) -> tuple[Handle, Turn]:
-    """A thread whose process died in the middle of the payment, and its retry."""
-    thread = await world.thread()
-    run = thread.stream()
-    await payment.gate.wait()
-    await world.interrupt()
-    await run.gone()
-    return thread, await thread.retry()
+from tests.scenarios.world import Handle, World, at_version, head_of
 
 
 async def test_the_intent_is_committed_before_the_call_starts(world: World) -> None:
@@ -217,11 +189,6 @@ async def settled_after_a_rewind(payment: Payment, thread: Handle) -> int:
     (unknown,) = (await thread.retry()).approvals
     assert (await thread.decide({unknown: {"result": "paid"}})).status == "completed"
     return asked.version
-
-
-async def at_version(thread: Handle, version: int) -> str:
-    """The id of a checkpoint on the thread's line."""
-    return next(str(each["id"]) for each in await thread.history() if each["version"] == version)
 
 
 @pytest.mark.parametrize("copies", [1, 2])

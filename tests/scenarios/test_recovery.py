@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from clew_engine import ClewError, Storage, Workflow, tool
+from clew_engine import ClewError, Storage, Workflow
 from clew_engine.options import Recover
 from clew_storage import ThreadKey
+from tests.scenarios.payments import Payment
 from tests.scenarios.scripts import Gate, ask
 from tests.scenarios.sights import Reader
 from tests.scenarios.world import Handle, World, head_of, refused
@@ -92,24 +93,16 @@ async def test_finished_calls_are_not_run_again(auto: World) -> None:
 
 
 async def test_a_once_call_in_flight_is_asked_about_and_not_run_again(auto: World) -> None:
-    gate, ran = Gate(), []
-
-    @tool(once=True)
-    async def pay() -> str:
-        ran.append("pay")
-        await gate.pass_through()
-        return "paid"
-
-    auto.agent(ask("pay"), "ok", tools=[pay])
+    payment = Payment(auto)
     thread = await auto.thread()
     run = thread.stream()
-    await gate.wait()
+    await payment.gate.wait()
     await auto.interrupt()
     await run.gone()
     assert await taken_up(auto) == 1
     assert (await ended(thread)).status == "suspended"
     assert [each["kind"] for each in await thread.approvals()] == ["tool_outcome"]
-    assert ran == ["pay"]
+    assert len(payment.keys) == 1
     assert await taken_up(auto) == 0
 
 

@@ -15,9 +15,9 @@ from clew_engine.workflows.steps import step
 from clew_storage import ThreadKey
 from tests.scenarios.eventful import eventful
 from tests.scenarios.heads import HEADS, refund, standing
+from tests.scenarios.payments import Payment
 from tests.scenarios.scripts import Gate, ask
-from tests.scenarios.test_once import Payment, at_version
-from tests.scenarios.world import Handle, World, head_of, refused
+from tests.scenarios.world import Handle, World, at_version, head_of, refused
 
 DAY_S = 86_400
 OLD = Retention(delete_after={"completed": DAY_S, "failed": DAY_S})

@@ -13,8 +13,8 @@ from clew_engine.options import Mutation, RunOptions
 from clew_engine.program import Program
 from clew_storage import ThreadKey
 from tests.scenarios.heads import standing
-from tests.scenarios.scripts import ask
-from tests.scenarios.world import World, head_of, refused, snapshot
+from tests.scenarios.scripts import Counted, ask
+from tests.scenarios.world import World, head_of, refused, snapshot, where_calls_are_open
 
 KEY = ThreadKey("", "t")
 
@@ -298,20 +298,14 @@ async def test_a_write_may_interrupt_the_run(world: World) -> None:
 
 
 async def test_a_write_of_a_thread_with_an_open_call_keeps_the_call(world: World) -> None:
-    calls: list[int] = []
-
-    def count(n: int) -> int:
-        calls.append(n)
-        return n
-
-    world.agent(ask("count", n=1), "ok", tools=[count])
+    counted = Counted()
+    world.agent(ask("count", n=1), "ok", tools=[counted.count])
     thread = await world.thread()
     await thread.send()
-    middle = next(each for each in await thread.history() if each["next"] == ["tools"])
-    await thread.rewind(middle["id"])
+    await thread.rewind(await where_calls_are_open(thread))
     await thread.update_state({"a": 1})
     turn = await thread.retry()
-    assert (turn.text, calls) == ("ok", [1, 1])
+    assert (turn.text, counted.calls) == ("ok", [1, 1])
 
 
 async def test_keys_to_remove_are_a_list_and_no_text(world: World) -> None:

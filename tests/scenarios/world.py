@@ -209,6 +209,16 @@ async def head_of(thread: Handle) -> dict[str, Any]:
     return (await thread.history(1))[0]
 
 
+async def at_version(thread: Handle, version: int) -> str:
+    """The id of a checkpoint on the thread's line."""
+    return next(str(each["id"]) for each in await thread.history() if each["version"] == version)
+
+
+async def where_calls_are_open(thread: Handle) -> str:
+    """The newest checkpoint after which tools are to be run."""
+    return next(str(each["id"]) for each in await thread.history() if each["next"] == ["tools"])
+
+
 async def texts(thread: Handle) -> list[str]:
     """What each message says; of results what they gave."""
     found = []

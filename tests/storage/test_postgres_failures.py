@@ -12,15 +12,15 @@ from typing import Any
 import asyncpg
 import pytest
 
-from clew_storage import Grant, StorageFull, StorageUnavailable, ThreadKey, VersionConflict
+from clew_storage import Grant, StorageFull, StorageUnavailable, ThreadKey
 from clew_storage.conformance.backend_promises import CALLS
 from clew_storage.conformance.examples import KEY, UID, a_grant, a_line, a_message, a_request, a_write
 from clew_storage.errors import StorageError
-from clew_storage.postgres import PostgresBackend, PostgresSettings
+from clew_storage.postgres import PostgresBackend
 from clew_storage.postgres.appends import append_all
-from clew_storage.postgres.connections import StandingConnection
 from clew_storage.postgres.failures import translate
-from tests.support.postgres import KeptServer, a_server, in_schema
+from tests.storage.postgres_backends import opened
+from tests.support.postgres import KeptServer, a_server, set_option
 
 CYCLES = 50 if os.environ.get("CLEW_FAULTS") == "full" else 3
 
@@ -30,12 +30,6 @@ def server() -> Iterator[KeptServer]:
     """A server of this file's own, for it is stopped and crashed."""
     with a_server() as server:
         yield server
-
-
-async def opened(dsn: str, **options: object) -> PostgresBackend:
-    backend = PostgresBackend.of_url(in_schema(dsn, None, **options))
-    await backend.open()
-    return backend
 
 
 @pytest.fixture
@@ -152,11 +146,11 @@ async def test_a_write_that_no_standby_has_is_not_told_as_written(server: KeptSe
     backend = await opened(server.dsn, command_timeout_s=0.5, patience_s=1.5)
     grant = await a_line(backend, 1)
     # There is none: every commit waits for ever, and stays in the database when the wait is broken off.
-    await configure(server.dsn, "SET synchronous_standby_names = 'nobody'")
+    await set_option(server.dsn, "synchronous_standby_names", "'nobody'")
     try:
         assert "before it said whether this was saved" in str(await refusal_of(backend, grant))
     finally:
-        await configure(server.dsn, "RESET synchronous_standby_names")
+        await set_option(server.dsn, "synchronous_standby_names", None)
         await backend.close()
 
 
@@ -168,14 +162,6 @@ async def refusal_of(backend: PostgresBackend, grant: Grant) -> StorageUnavailab
         except StorageUnavailable as error:
             return error
     raise AssertionError
-
-
-async def configure(dsn: str, change: str) -> None:
-    """Change a setting for all sessions."""
-    connection = await asyncpg.connect(dsn)
-    await connection.execute(f"ALTER SYSTEM {change}")
-    await connection.execute("SELECT pg_reload_conf()")
-    await connection.close()
 
 
 async def test_a_server_that_restarts_is_used_again_within_seconds_and_nothing_is_lost(server: KeptServer) -> None:
@@ -230,75 +216,6 @@ async def test_a_write_under_way_at_a_crash_is_there_when_it_was_acknowledged(se
     await backend.close()
 
 
-async def test_cancelled_calls_leave_no_connection_and_no_transaction_behind(postgres_dsn: str) -> None:
-    backend = await opened(postgres_dsn, pool_size=4)
-    grant = await a_line(backend, 5)
-    for number in range(60):
-        calls = [
-            backend.threads.get_head(KEY),
-            backend.threads.get_state(KEY, version=None),
-            backend.leases.acquire(ThreadKey("acme", str(number)), purpose="run", wait_s=1),
-            backend.threads.append(a_write(grant, 99)),
-        ]
-        tasks = [asyncio.ensure_future(call) for call in calls]
-        for _ in range(number % 7):
-            await asyncio.sleep(0)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    await asyncio.gather(*(backend.threads.get_head(KEY) for _ in range(10)))
-    connection = await asyncpg.connect(postgres_dsn)
-    idle = await connection.fetchval("SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'")
-    schema = backend._opened().schema
-    held = await connection.fetchval(schema.sql("SELECT count(*) FROM clew.leases WHERE server IS NOT NULL"))
-    await connection.close()
-    assert (idle, held) == (0, 1)
-    await backend.close()
-
-
-async def test_a_pool_that_is_used_up_says_so_within_its_time(postgres_dsn: str) -> None:
-    backend = await opened(postgres_dsn, pool_size=3, pool_timeout_s=1)
-    await a_line(backend, 1)
-    await backend._opened().keeper.renew()
-    connections = backend._opened().connections
-    # One writes and one keeps the leases.
-    taken = [await connections.take()]
-    with pytest.raises(StorageUnavailable, match="all 3 connections to the database are in use"):
-        await backend.threads.get_head(KEY)
-    for connection in taken:
-        await connections.give_back(connection)
-    assert await backend.threads.get_head(KEY) is not None
-    await backend.close()
-
-
-async def test_a_pool_that_is_used_up_holds_neither_renewals_nor_writes_up(postgres_dsn: str) -> None:
-    backend = await opened(postgres_dsn, pool_size=3)
-    grant = await a_line(backend, 1)
-    await backend._opened().keeper.renew()
-    connections = backend._opened().connections
-    taken = await connections.take()
-    await backend._opened().keeper.renew()
-    await backend.threads.append(a_write(grant, 2))
-    assert backend.leases.holds(grant)
-    await connections.give_back(taken)
-    await backend.close()
-
-
-async def test_a_keeper_without_a_connection_of_its_own_would_not_renew(
-    postgres_dsn: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(StandingConnection, "run", lambda self, work: self._connections.run(work))
-    backend = await opened(postgres_dsn, pool_size=3, pool_timeout_s=1)
-    await a_line(backend, 1)
-    connections = backend._opened().connections
-    taken = [await connections.take() for _ in range(3)]
-    with pytest.raises(StorageUnavailable, match="raise pool_size"):
-        await backend._opened().keeper.renew()
-    for connection in taken:
-        await connections.give_back(connection)
-    await backend.close()
-
-
 async def test_a_lock_on_one_thread_ends_its_write_and_no_other(backend: PostgresBackend, postgres_dsn: str) -> None:
     grants = [await a_line(backend, 1, ThreadKey("acme", str(number))) for number in range(3)]
     schema = backend._opened().schema
@@ -348,29 +265,6 @@ async def test_a_value_that_no_column_holds_ends_its_write_and_no_other(backend:
         *(backend.threads.append(write) for write in (writes[0], bad, writes[2])), return_exceptions=True
     )
     assert [isinstance(outcome, StorageError) for outcome in outcomes] == [False, True, False]
-
-
-async def test_a_pool_of_ones_own_is_used_and_left_open(postgres_dsn: str) -> None:
-    url = in_schema(postgres_dsn)
-    async with asyncpg.create_pool(postgres_dsn, min_size=1, max_size=6) as pool:
-        backend = PostgresBackend(PostgresSettings(schema=url.rpartition("=")[2]), pool=pool)
-        await backend.open()
-        await backend.leases.release(await a_line(backend, 3))
-        await backend.close()
-        assert await pool.fetchval("SELECT 1") == 1
-        assert pool.get_idle_size() == pool.get_size()
-
-
-async def test_without_prepared_statements_everything_works_as_well(postgres_dsn: str) -> None:
-    backend = await opened(postgres_dsn, pgbouncer=1)
-    grant = await a_line(backend, 3)
-    with pytest.raises(VersionConflict):
-        await backend.threads.append(a_write(grant, 9))
-    assert await backend.threads.get_state(KEY, version=None) == {"last": b"3", "all": b"[1,2,3]"}
-    connection = await backend._opened().connections.take()
-    assert await connection.fetchval("SELECT count(*) FROM pg_prepared_statements") == 0
-    await backend._opened().connections.give_back(connection)
-    await backend.close()
 
 
 @pytest.mark.parametrize(

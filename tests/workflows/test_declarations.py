@@ -12,20 +12,13 @@ import pytest
 
 from clew_engine import Migration, Storage, Workflow, append, pause
 from clew_engine.errors import ArgumentInvalidError, RunFailedError
+from tests.workflows.lone import lone
 
 
 class State(TypedDict, total=False):
     """What is declared."""
 
     n: int
-
-
-def one(node: Any, **settings: Any) -> Workflow:
-    """A workflow of one node."""
-    flow = Workflow("w", **settings)
-    flow.node(node, name="only")
-    flow.start("only")
-    return flow
 
 
 class Adds:
@@ -38,7 +31,7 @@ class Adds:
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a reducer of no key": (lambda: Workflow("w", state=State, reducers={"m": append}), "'m'"),
     "a migration to no node": (
-        lambda: one(Adds(), version=2, migrate={1: Migration(nodes={"a": "not-there"})}).compile(),
+        lambda: lone(Adds(), version=2, migrate={1: Migration(nodes={"a": "not-there"})}).compile(),
         "'not-there'",
     ),
     "a version in text": (lambda: Workflow("w", version="2"), "version"),  # type: ignore[arg-type]
@@ -56,7 +49,7 @@ def test_a_declaration_that_cannot_be_meant_is_refused(wrong: str) -> None:
 
 
 def test_reducers_of_one_key_that_differ_inside_and_outside_are_refused() -> None:
-    inner = one(Adds(), reducers={"n": lambda old, new: new}).compile()
+    inner = lone(Adds(), reducers={"n": lambda old, new: new}).compile()
     outer = Workflow("outer", reducers={"n": lambda old, new: new})
     with pytest.raises(ArgumentInvalidError, match="'n'"):
         outer.workflow(inner, name="inner")
@@ -80,7 +73,7 @@ class Answer(pydantic.BaseModel):
 
 @pytest.mark.parametrize(("schema", "fits", "wrong"), [(Answer, {"ok": True}, {"ok": "x"}), (int, 5, "5")])
 async def test_a_pause_may_name_a_type_for_its_schema(storage: Storage, schema: Any, fits: Any, wrong: Any) -> None:
-    thread = one(lambda _: {"got": pause("?", schema)}).compile(storage).thread("t")
+    thread = lone(lambda _: {"got": pause("?", schema)}).compile(storage).thread("t")
     await thread.run()
     with pytest.raises(ArgumentInvalidError, match="does not fit"):
         await thread.resume(wrong)
@@ -89,7 +82,7 @@ async def test_a_pause_may_name_a_type_for_its_schema(storage: Storage, schema: 
 
 async def test_a_schema_that_is_nothing_of_the_kind_says_what_it_may_be(storage: Storage) -> None:
     with pytest.raises(RunFailedError, match="a JSON schema or a type"):
-        await one(lambda _: {"got": pause("?", "int")}).compile(storage).thread("t").run()  # type: ignore[arg-type]
+        await lone(lambda _: {"got": pause("?", "int")}).compile(storage).thread("t").run()  # type: ignore[arg-type]
 
 
 @dataclasses.dataclass
@@ -109,7 +102,7 @@ class Model(pydantic.BaseModel):
 
 @pytest.mark.parametrize("declared", [Data, Model])
 async def test_values_may_come_as_what_was_declared(storage: Storage, declared: Any) -> None:
-    app = one(lambda state: declared(n=state["n"] + 1, s="done"), state=declared).compile(storage)
+    app = lone(lambda state: declared(n=state["n"] + 1, s="done"), state=declared).compile(storage)
     assert (await app.thread("t").run(declared(n=5))).state == {"n": 6, "s": "done"}
     assert (await app.run(declared(n=6))).state["n"] == 7
 
@@ -117,11 +110,11 @@ async def test_values_may_come_as_what_was_declared(storage: Storage, declared: 
 @pytest.mark.parametrize("wrong", [[1], "x", 5, State])
 async def test_input_that_is_no_object_is_refused(storage: Storage, wrong: Any) -> None:
     with pytest.raises(ArgumentInvalidError, match="input"):
-        await one(Adds()).compile(storage).thread("t").run(wrong)
+        await lone(Adds()).compile(storage).thread("t").run(wrong)
 
 
 async def test_a_state_that_grows_too_large_names_the_nodes(storage: Storage) -> None:
-    thread = one(lambda _: {"log": ["x" * 600_000]}, reducers={"log": append}).compile(storage).thread("t")
+    thread = lone(lambda _: {"log": ["x" * 600_000]}, reducers={"log": append}).compile(storage).thread("t")
     await thread.run()
     with pytest.raises(RunFailedError, match=r"'only'.*the state would be"):
         await thread.run()

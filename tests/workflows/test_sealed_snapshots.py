@@ -16,7 +16,7 @@ from clew.v1.run_service_pb2 import DecideRequest, ResumeRequest, SendRequest
 from clew_engine import Agent, OfflineModel, Storage, Workflow, append, pause, tool
 from clew_engine.models.offline_rules import after, otherwise
 from clew_server.rpc.wire.scalars import MESSAGE_BYTES, VALUE_BYTES
-from tests.rpc.test_serve import serve
+from tests.rpc.serve_process import serve
 from tests.support.serving import events_of, kinds, refusal, serving
 from tests.workflows.sealed_apps import NOTHING_MORE, a_key, adding, paused, sent
 

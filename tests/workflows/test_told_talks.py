@@ -234,8 +234,8 @@ async def test_a_node_of_a_workflow_inside_is_told_by_its_path(storage: Storage)
     assert told(live)[1][2] == "inner/0.helper/call_2_0"
 
 
-# What the left one said is version 2, what its node returned 3. Text that is told before a version that comes first is written waits for
-# that, and where its own message is written as soon it is told with that alone.
+# The version of what the left node returned; what it said is version 2. Text waits for the versions before it, and is told with its
+# message alone where that is written by then: so the right one goes on only after this version.
 LEFT_IS_DONE = 3
 
 

@@ -52,10 +52,6 @@ async def _cleared(thread: WorkflowThread) -> None:
     await thread.clear_state(force=True)
 
 
-async def _removed(thread: WorkflowThread) -> None:
-    await thread.update_state({}, remove_keys=["old", "older"], force=True)
-
-
 WAYS: dict[str, Callable[[WorkflowThread], Awaitable[None]]] = {"replace": _replaced, "clear": _cleared}
 EACH = pytest.mark.parametrize("refused", sorted(REFUSED))
 BY = pytest.mark.parametrize("way", sorted(WAYS))
