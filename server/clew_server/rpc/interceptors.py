@@ -42,6 +42,7 @@ class Call:
 
 Frame = Callable[[Call], AbstractAsyncContextManager[None]]
 Behavior = Callable[[Any, Any], Awaitable[Any]]
+Answer = Callable[[Call], Awaitable[Any]]
 
 
 class Framing(grpc.aio.ServerInterceptor):
@@ -67,11 +68,12 @@ class Framing(grpc.aio.ServerInterceptor):
         inner = handler.unary_stream or handler.unary_unary
         if handler.unary_stream:
             inner = _written(inner, self._stall_s)
+        answer = _answering(inner)
+        for frame in reversed(self._frames):
+            answer = _within(frame, answer)
 
         async def behavior(request: Any, context: Any) -> Any:
-            call = Call(method, request, context)
-            async with _nested(self._frames, call):
-                return await inner(call.request, context)
+            return await answer(Call(method, request, context))
 
         make = grpc.unary_stream_rpc_method_handler if handler.unary_stream else grpc.unary_unary_rpc_method_handler
         return make(
@@ -170,13 +172,19 @@ async def _abort(context: Any, refusal: Refusal) -> None:
     await context.abort(refusal.code, details.message, trailer)
 
 
-@asynccontextmanager
-async def _nested(frames: tuple[Frame, ...], call: Call) -> AsyncGenerator[None, None]:
-    if not frames:
-        yield
-        return
-    async with frames[0](call), _nested(frames[1:], call):
-        yield
+def _answering(inner: Behavior) -> Answer:
+    async def answer(call: Call) -> Any:
+        return await inner(call.request, call.context)
+
+    return answer
+
+
+def _within(frame: Frame, inner: Answer) -> Answer:
+    async def answer(call: Call) -> Any:
+        async with frame(call):
+            return await inner(call)
+
+    return answer
 
 
 def _written(generate: Callable[[Any, Any], AsyncGenerator[Any, None]], stall_s: float) -> Behavior:
@@ -195,13 +203,16 @@ def _written(generate: Callable[[Any, Any], AsyncGenerator[Any, None]], stall_s:
                 except TimeoutError:
                     # Told to the handler, which knows that this is no disconnect.
                     await responses.athrow(StreamCutError(cursor, "its reader did not keep up"))
-                cursor = max((event.version for event in _cursors(response)), default=cursor)
+                cursor = _cursor(response, cursor)
 
     return write
 
 
-def _cursors(response: Any) -> list[Any]:
-    return [event for event in response.events if getattr(event, "last_of_version", False)]
+def _cursor(response: Any, before: int) -> int:
+    """The last version that was written whole; `before`: the one before this response."""
+    return next(
+        (event.version for event in reversed(response.events) if getattr(event, "last_of_version", False)), before
+    )
 
 
 def _tolerant(deserialize: Any) -> Callable[[bytes], Any]:
