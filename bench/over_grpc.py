@@ -60,7 +60,7 @@ async def measure(folder: Path, *, rounds: int, alone: int, together: int, start
             found.add("resident memory, idle", "MB", server.resident_mb)
     with serving(folder) as server, Floor(folder / "floor.db") as floor:
         async with grpc.aio.insecure_channel(server.target) as channel:
-            await _gather(Caller(channel), "warm", 4, 5)
+            await gather(Caller(channel), "warm", 4, 5)
             for number in range(rounds):
                 for threads, turns in ((1, alone), (32, together)):
                     base = await _floor(floor, f"r{number}", threads, turns)
@@ -73,7 +73,7 @@ async def _round(
     found: Rounds, server: Served, caller: Caller, name: str, threads: int, turns: int, base: float
 ) -> None:
     cpu, begin = server.cpu_s, time.perf_counter()
-    await _gather(caller, name, threads, turns)
+    await gather(caller, name, threads, turns)
     wall, count = time.perf_counter() - begin, threads * turns
     where = f"{threads} thread{'s' if threads > 1 else ''}"
     found.add(f"over gRPC, {where}", "turns/s", count / wall)
@@ -93,7 +93,9 @@ async def _floor(floor: Floor, name: str, threads: int, turns: int) -> float:
     return threads * turns / (time.perf_counter() - begin)
 
 
-async def _gather(caller: Caller, name: str, threads: int, turns: int) -> None:
+async def gather(caller: Caller, name: str, threads: int, turns: int) -> None:
+    """`turns` turns on each of so many threads, side by side."""
+
     async def one(thread: str) -> None:
         for _ in range(turns):
             await caller.turn(thread)

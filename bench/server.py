@@ -14,7 +14,7 @@ from pathlib import Path
 import grpc
 from grpc_health.v1 import health_pb2
 
-_SERVE = (str(Path(sys.executable).with_name("clew")), "serve", "bench.served")
+_CLEW = (str(Path(sys.executable).with_name("clew")),)
 _PATIENCE_S = 30.0
 
 
@@ -32,6 +32,11 @@ class Served:
         fields = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def threads_cpu_s(self) -> dict[int, float]:
+        """CPU time so far by thread; the event loop's has the number of the process."""
+        tasks = Path(f"/proc/{self.pid}/task")
+        return {int(task.name): int((task / "schedstat").read_text().split()[0]) / 1e9 for task in tasks.iterdir()}
+
     @property
     def resident_mb(self) -> float:
         """Resident memory in MB."""
@@ -40,11 +45,22 @@ class Served:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Served]:
-    """A server on a SQLite file in the folder; it is stopped at the end."""
+def serving(folder: Path, *, profile: Path | None = None) -> Iterator[Served]:
+    """A server on a SQLite file in the folder; it is stopped at the end. `profile`: it runs under the profiler, and leaves this file."""
     port_file = folder / "port"
     port_file.unlink(missing_ok=True)
-    command = [*_SERVE, "--storage", f"sqlite://{folder / 'served.db'}", "--port", "0", "--port-file", str(port_file)]
+    begin_with = _CLEW if profile is None else (sys.executable, "-m", "bench.profiled", str(profile))
+    command = [
+        *begin_with,
+        "serve",
+        "bench.served",
+        "--storage",
+        f"sqlite://{folder / 'served.db'}",
+        "--port",
+        "0",
+        "--port-file",
+        str(port_file),
+    ]
     begin = time.perf_counter()
     with (folder / "server.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)

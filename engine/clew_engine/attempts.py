@@ -29,7 +29,7 @@ from clew_engine.requests import RequestLog
 from clew_engine.runs import Run
 from clew_engine.streams import Batches, EventStream, attempt_batches, leave_run
 from clew_engine.watch import watch_batches
-from clew_storage import Grant, Head, LeaseLost, Source, ThreadInfo, ThreadKey
+from clew_storage import Grant, Head, LeaseLost, RequestRecorded, Source, ThreadInfo, ThreadKey
 
 if TYPE_CHECKING:
     from clew_engine.storage import Storage
@@ -193,27 +193,22 @@ class Attempt:
     async def _admit(self, grant: Grant, *, arriving: bool) -> tuple[str, int] | None:
         """Open the attempt under its grant; a version means that the same request was recorded before.
 
-        A call that found the thread free arrives here: one look at the requests and at the head serves both.
+        That is looked for only where the thread refuses it: most requests come once, and the write itself takes none twice.
         """
         storage = self._storage
         kept = False
         try:
-            found = await self._requests.find()
-            if found is not None:
-                return found
             head = await storage.backend.threads.get_head(self._key)
             self._was_there = head is not None
-            if arriving:
-                await self._arrive(head)
             try:
-                await self._open(grant, head)
-            except LeaseLost:
-                # An update, which waits for no lease, may have made the thread since its head was read.
-                made = None if head else await storage.backend.threads.get_head(self._key)
-                if made is None or not storage.backend.leases.holds(grant):
+                if arriving:
+                    await self._arrive(head)
+                await self._open_anew(grant, head)
+            except (ClewError, RequestRecorded):
+                found = await self._requests.find()
+                if found is None:
                     raise
-                self._forget()
-                await self._open(grant, made)
+                return found
             kept = True
             assert self._run is not None
             if storage.interrupters[self._key]:
@@ -224,6 +219,17 @@ class Attempt:
             if not kept:
                 self._forget()
                 await storage.backend.leases.release(grant)
+
+    async def _open_anew(self, grant: Grant, head: Head | None) -> None:
+        """As `_open`, and again where an update, which waits for no lease, has made the thread since its head was read."""
+        try:
+            await self._open(grant, head)
+        except LeaseLost:
+            made = None if head else await self._storage.backend.threads.get_head(self._key)
+            if made is None or not self._storage.backend.leases.holds(grant):
+                raise
+            self._forget()
+            await self._open(grant, made)
 
     async def _open(self, grant: Grant, head: Head | None) -> None:
         """Judge the thread as it is, and write how the attempt opens."""

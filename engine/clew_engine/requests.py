@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,11 +16,12 @@ if TYPE_CHECKING:
     from clew_engine.storage import Storage
 
 T = TypeVar("T")
+_VISIBLE = re.compile(r"[\x21-\x7e]*")
 
 
 def check_request_id(value: str, field: str = "request_id") -> None:
     """Raises ArgumentInvalidError for an id that no client would make."""
-    if len(value) > MAX_ID_LENGTH or any(not 0x21 <= ord(letter) <= 0x7E for letter in value):
+    if len(value) > MAX_ID_LENGTH or _VISIBLE.fullmatch(value) is None:
         raise ArgumentInvalidError(field, f"at most {MAX_ID_LENGTH} visible ASCII characters; a UUID is best")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import grpc
 import structlog
@@ -32,6 +32,7 @@ from clew_server.rpc.cache import CacheService
 from clew_server.rpc.checkpoints import CheckpointService
 from clew_server.rpc.runs import RunService
 from clew_server.rpc.served_apps import ServedApps
+from clew_server.rpc.services import ByName
 from clew_server.rpc.threads import ThreadService
 from clew_server.rpc.wire.scalars import MESSAGE_BYTES
 from clew_server.sealing import Seals
@@ -175,26 +176,29 @@ class Server:
         framing = interceptors.Framing(
             interceptors.errors,
             interceptors.logging,
-            interceptors.deadline,
-            interceptors.rules,
             interceptors.reading(self.storage.backend.leases.sees_all),
+            checks=(interceptors.deadline, interceptors.rules),
             stall_s=self.settings.stall,
         )
         # Two servers on one port would share its callers without a word; workers are meant to.
         shared_port = ("grpc.so_reuseport", int(self.settings.workers > 1))
         patience = ("grpc.http2.min_ping_interval_without_data_ms", round(self.settings.ping_interval * 1000))
         server = grpc.aio.server(interceptors=(framing,), options=(*_OPTIONS, shared_port, patience))
-        run_service_pb2_grpc.add_RunServiceServicer_to_server(RunService(self.storage, self.apps, self._seals), server)
-        thread_service_pb2_grpc.add_ThreadServiceServicer_to_server(ThreadService(self.storage, self.apps), server)
-        checkpoint_service_pb2_grpc.add_CheckpointServiceServicer_to_server(
-            CheckpointService(self.storage, self.apps), server
+        # Generated code asks for gRPC's own class, and calls these two methods of it.
+        services: Any = ByName(server)
+        run_service_pb2_grpc.add_RunServiceServicer_to_server(
+            RunService(self.storage, self.apps, self._seals), services
         )
-        approval_service_pb2_grpc.add_ApprovalServiceServicer_to_server(ApprovalService(self.storage), server)
-        cache_service_pb2_grpc.add_CacheServiceServicer_to_server(CacheService(self.storage), server)
-        app_service_pb2_grpc.add_AppServiceServicer_to_server(AppService(self.apps, self.storage), server)
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+        thread_service_pb2_grpc.add_ThreadServiceServicer_to_server(ThreadService(self.storage, self.apps), services)
+        checkpoint_service_pb2_grpc.add_CheckpointServiceServicer_to_server(
+            CheckpointService(self.storage, self.apps), services
+        )
+        approval_service_pb2_grpc.add_ApprovalServiceServicer_to_server(ApprovalService(self.storage), services)
+        cache_service_pb2_grpc.add_CacheServiceServicer_to_server(CacheService(self.storage), services)
+        app_service_pb2_grpc.add_AppServiceServicer_to_server(AppService(self.apps, self.storage), services)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, services)
         if self.settings.with_reflection:
-            reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+            reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), services)
         return server
 
 

@@ -32,7 +32,7 @@ from clew_engine.replies import Reply
 from clew_server.rpc.wire.content import content_of, part_of
 from clew_server.rpc.wire.decisions import decision_of
 from clew_server.rpc.wire.events import batches, to_event, to_reply
-from clew_server.rpc.wire.messages import to_message, to_part
+from clew_server.rpc.wire.messages import put_part, to_message
 from clew_server.rpc.wire.options import mutation_of, run_options_of
 from clew_server.rpc.wire.scalars import MESSAGE_BYTES, VALUE_BYTES, timestamp
 from clew_server.rpc.wire.threads import change_of
@@ -108,6 +108,12 @@ PAYLOADS: list[Payload] = [
 class NoDeadline:
     def time_remaining(self) -> float | None:
         return 5.0
+
+
+def to_part(part: Part) -> message_pb2.Part:
+    wire = message_pb2.Part()
+    put_part(part, wire)
+    return wire
 
 
 def an_event(payload: Payload) -> Event:

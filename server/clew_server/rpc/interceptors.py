@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -42,13 +42,20 @@ class Call:
 
 Frame = Callable[[Call], AbstractAsyncContextManager[None]]
 Behavior = Callable[[Any, Any], Awaitable[Any]]
+Answer = Callable[[Call], Awaitable[Any]]
+# Raises what is wrong with a call.
+Check = Callable[[Call], None]
 
 
 class Framing(grpc.aio.ServerInterceptor):
-    """Puts frames around every handler of the contract, the first outermost. Other services (health, reflection) are left as they are."""
+    """Puts frames around every handler of the contract, the first outermost, and within them what a call must be before it is handled.
 
-    def __init__(self, *frames: Frame, stall_s: float = 60.0) -> None:
+    Other services (health, reflection) are left as they are.
+    """
+
+    def __init__(self, *frames: Frame, checks: Sequence[Check] = (), stall_s: float = 60.0) -> None:
         self._frames = frames
+        self._checks = checks
         self._stall_s = stall_s
         self._handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
 
@@ -67,11 +74,12 @@ class Framing(grpc.aio.ServerInterceptor):
         inner = handler.unary_stream or handler.unary_unary
         if handler.unary_stream:
             inner = _written(inner, self._stall_s)
+        answer = _answering(inner, self._checks)
+        for frame in reversed(self._frames):
+            answer = _within(frame, answer)
 
         async def behavior(request: Any, context: Any) -> Any:
-            call = Call(method, request, context)
-            async with _nested(self._frames, call):
-                return await inner(call.request, context)
+            return await answer(Call(method, request, context))
 
         make = grpc.unary_stream_rpc_method_handler if handler.unary_stream else grpc.unary_unary_rpc_method_handler
         return make(
@@ -142,21 +150,17 @@ def reading(sees_all: Callable[[], bool]) -> Frame:
     return frame
 
 
-@asynccontextmanager
-async def deadline(call: Call) -> AsyncGenerator[None, None]:
+def deadline(call: Call) -> None:
     """A call whose time is over before it begins does nothing."""
     if _is_over(call.context):
         raise RunCancelledError("the call's deadline was over before it began; nothing was done")
-    yield
 
 
-@asynccontextmanager
-async def rules(call: Call) -> AsyncGenerator[None, None]:
+def rules(call: Call) -> None:
     """A request that breaks a rule reaches no handler."""
     if call.request is None:
         raise ArgumentInvalidError("request", "these bytes are no message of this type")
     check(call.request)
-    yield
 
 
 def _is_over(context: Any) -> bool:
@@ -170,13 +174,21 @@ async def _abort(context: Any, refusal: Refusal) -> None:
     await context.abort(refusal.code, details.message, trailer)
 
 
-@asynccontextmanager
-async def _nested(frames: tuple[Frame, ...], call: Call) -> AsyncGenerator[None, None]:
-    if not frames:
-        yield
-        return
-    async with frames[0](call), _nested(frames[1:], call):
-        yield
+def _answering(inner: Behavior, checks: Sequence[Check]) -> Answer:
+    async def answer(call: Call) -> Any:
+        for each in checks:
+            each(call)
+        return await inner(call.request, call.context)
+
+    return answer
+
+
+def _within(frame: Frame, inner: Answer) -> Answer:
+    async def answer(call: Call) -> Any:
+        async with frame(call):
+            return await inner(call)
+
+    return answer
 
 
 def _written(generate: Callable[[Any, Any], AsyncGenerator[Any, None]], stall_s: float) -> Behavior:
@@ -195,13 +207,16 @@ def _written(generate: Callable[[Any, Any], AsyncGenerator[Any, None]], stall_s:
                 except TimeoutError:
                     # Told to the handler, which knows that this is no disconnect.
                     await responses.athrow(StreamCutError(cursor, "its reader did not keep up"))
-                cursor = max((event.version for event in _cursors(response)), default=cursor)
+                cursor = _cursor(response, cursor)
 
     return write
 
 
-def _cursors(response: Any) -> list[Any]:
-    return [event for event in response.events if getattr(event, "last_of_version", False)]
+def _cursor(response: Any, before: int) -> int:
+    """The last version that was written whole; `before`: the one before this response."""
+    return next(
+        (event.version for event in reversed(response.events) if getattr(event, "last_of_version", False)), before
+    )
 
 
 def _tolerant(deserialize: Any) -> Callable[[bytes], Any]:

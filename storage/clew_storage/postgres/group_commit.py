@@ -25,8 +25,20 @@ _PAUSE_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class _Job:
+    """`future` is what the caller waits for; it is done where the caller was cancelled and has given the answer up."""
+
     write: Write
     future: asyncio.Future[Written]
+
+    def succeed(self, written: Written) -> None:
+        if not self.future.done():
+            self.future.set_result(written)
+
+    def fail(self, error: Exception) -> None:
+        if not self.future.done():
+            self.future.set_exception(error)
+            # A caller that is cancelled in this very moment never asks for it, and asyncio is not to report that.
+            self.future.exception()
 
 
 @dataclass(slots=True)
@@ -64,11 +76,9 @@ class GroupCommit:
         if self._stopped is not None:
             raise self._stopped
         job = _Job(write, asyncio.get_running_loop().create_future())
-        # Nobody may be left to ask for the outcome.
-        job.future.add_done_callback(lambda future: future.cancelled() or future.exception())
         self._jobs.append(job)
         self._wake.set()
-        return await asyncio.shield(job.future)
+        return await job.future
 
     async def check(self, probe: str) -> None:
         """Raise what a write would raise now."""
@@ -200,7 +210,7 @@ class GroupCommit:
         if isinstance(outcome, Exception):
             self._minded.forget(last.key, last.uid)
             first, *others = group.jobs
-            _tell(first, outcome)
+            first.fail(outcome)
             # They are refused for reasons of their own.
             self._put_back(others)
             return
@@ -210,18 +220,12 @@ class GroupCommit:
         else:
             self._minded.keep(last, group.pieces)
         for job, written in zip(group.jobs, outcome, strict=True):
-            if not job.future.done():
-                job.future.set_result(written)
+            job.succeed(written)
 
     def _fail(self, group: _Group, error: Exception) -> None:
         for job in group.jobs:
             self._minded.forget(job.write.key, job.write.uid)
-            _tell(job, error)
-
-
-def _tell(job: _Job, error: Exception) -> None:
-    if not job.future.done():
-        job.future.set_exception(error)
+            job.fail(error)
 
 
 def _follows(before: Write, write: Write) -> bool:

@@ -22,9 +22,23 @@ _MOST_TOGETHER = 256
 
 @dataclass(frozen=True, slots=True)
 class _Job:
+    """`future` is what the caller waits for; it is done where the caller was cancelled and has given the answer up."""
+
     prepare: Callable[[], Step[Any]]
     committed: Callable[[Any], None] | None
     future: asyncio.Future[Any]
+
+    def succeed(self, outcome: Any) -> None:
+        if self.committed is not None:
+            self.committed(outcome)
+        if not self.future.done():
+            self.future.set_result(outcome)
+
+    def fail(self, error: Exception) -> None:
+        if not self.future.done():
+            self.future.set_exception(error)
+            # A caller that is cancelled in this very moment never asks for it, and asyncio is not to report that.
+            self.future.exception()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +74,9 @@ class GroupCommit:
         if self._stopped is not None:
             raise self._stopped
         job = _Job(prepare, committed, asyncio.get_running_loop().create_future())
-        # Nobody may be left to ask for the outcome.
-        job.future.add_done_callback(lambda future: future.exception())
         self._jobs.append(job)
         self._wake.set()
-        return cast("T", await asyncio.shield(job.future))
+        return cast("T", await job.future)
 
     async def check(self) -> None:
         """Raise what a write would raise now."""
@@ -111,17 +123,15 @@ class GroupCommit:
         self._full = any(isinstance(out, _Failed) and isinstance(out.error, StorageFull) for out in outcomes)
         for job, outcome in zip(batch, outcomes, strict=True):
             if isinstance(outcome, _Failed):
-                job.future.set_exception(outcome.error)
-                continue
-            if job.committed is not None:
-                job.committed(outcome)
-            job.future.set_result(outcome)
+                job.fail(outcome.error)
+            else:
+                job.succeed(outcome)
 
     def _stop(self, error: StorageError) -> None:
         """After an I/O error nobody knows what is on the disk: a retry could acknowledge what a crash would lose."""
         self._stopped = StorageUnavailable(str(error))
         while self._jobs:
-            self._jobs.popleft().future.set_exception(self._stopped)
+            self._jobs.popleft().fail(self._stopped)
 
 
 class Refusing:

@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from clew.v1 import checkpoint_pb2 as pb
-from clew.v1.error_pb2 import FAILURE_CODE_UNSPECIFIED, FailureCode
+from clew.v1.error_pb2 import FailureCode
 from clew_engine.checkpoints import Checkpoint
-from clew_server.rpc.wire.scalars import enum_name, timestamp
-from clew_storage import Status
+from clew_server.rpc.wire.scalars import enum_name, put_time
+from clew_storage import Source, Status
 
 
 def to_checkpoint(checkpoint: Checkpoint) -> pb.Checkpoint:
     """A checkpoint."""
-    why = checkpoint.failure
-    return pb.Checkpoint(
-        id=checkpoint.id,
-        thread_id=checkpoint.thread_id,
-        thread_uid=checkpoint.thread_uid,
-        run_id=checkpoint.run_id,
-        parent_id=checkpoint.parent_id,
-        version=checkpoint.version,
-        attempt=checkpoint.attempt,
-        status=to_status(checkpoint.status),
-        source=pb.CheckpointSource.Value(enum_name("CHECKPOINT_SOURCE", checkpoint.source)),
-        step=checkpoint.step,
-        failure_code=to_failure_code(why.code) if why else FAILURE_CODE_UNSPECIFIED,
-        failure_message=why.message if why else "",
-        retryable=why is not None and why.retryable,
-        next=checkpoint.next,
-        create_time=timestamp(checkpoint.created_at_ms),
-    )
+    wire = pb.Checkpoint()
+    put_checkpoint(checkpoint, wire)
+    return wire
 
 
+def put_checkpoint(checkpoint: Checkpoint, wire: pb.Checkpoint) -> None:
+    """As `to_checkpoint`, into a message that is there."""
+    wire.id = checkpoint.id
+    wire.thread_id = checkpoint.thread_id
+    wire.thread_uid = checkpoint.thread_uid
+    wire.run_id = checkpoint.run_id
+    wire.parent_id = checkpoint.parent_id
+    wire.version = checkpoint.version
+    wire.attempt = checkpoint.attempt
+    wire.status = to_status(checkpoint.status)
+    wire.source = _to_source(checkpoint.source)
+    wire.step = checkpoint.step
+    if checkpoint.failure:
+        wire.failure_code = to_failure_code(checkpoint.failure.code)
+        wire.failure_message = checkpoint.failure.message
+        wire.retryable = checkpoint.failure.retryable
+    wire.next.extend(checkpoint.next)
+    put_time(checkpoint.created_at_ms, wire.create_time)
+
+
+@cache
 def to_status(status: Status | None) -> pb.CheckpointStatus.ValueType:
     """How a head stands; unspecified before the first checkpoint."""
     if status is None:
         return pb.CHECKPOINT_STATUS_UNSPECIFIED
     return pb.CheckpointStatus.Value(enum_name("CHECKPOINT_STATUS", status))
+
+
+@cache
+def _to_source(source: Source) -> pb.CheckpointSource.ValueType:
+    return pb.CheckpointSource.Value(enum_name("CHECKPOINT_SOURCE", source))
 
 
 def to_failure_code(code: str) -> FailureCode.ValueType:

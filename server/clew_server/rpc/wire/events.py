@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 from google.protobuf.message import Message as ProtoMessage
 
 from clew.v1 import event_pb2 as pb
-from clew.v1 import message_pb2, run_pb2
+from clew.v1 import run_pb2
 from clew_engine import events
 from clew_engine.events import Event, Payload
 from clew_engine.replies import Reply
 from clew_server.rpc.failures import failure_status
 from clew_server.rpc.wire.approvals import to_approval
-from clew_server.rpc.wire.checkpoints import to_checkpoint, to_failure_code
-from clew_server.rpc.wire.messages import to_message, to_usage
-from clew_server.rpc.wire.scalars import MESSAGE_BYTES, VALUE_BYTES, enum_name, timestamp
+from clew_server.rpc.wire.checkpoints import put_checkpoint, to_failure_code
+from clew_server.rpc.wire.messages import put_message, to_message, to_outcome, to_usage
+from clew_server.rpc.wire.scalars import MESSAGE_BYTES, VALUE_BYTES, put_time
 from clew_storage import Source
 
 M = TypeVar("M", bound=ProtoMessage)
@@ -32,17 +32,20 @@ _FRAME = 4096
 
 def to_event(event: Event) -> pb.Event:
     """An event of any kind."""
-    field, translate = _PAYLOADS[type(event.payload)]
-    kind: dict[str, Any] = {field: translate(event.payload)}
-    return pb.Event(
+    wire = pb.Event(
         thread_id=event.thread_id,
         thread_uid=event.thread_uid,
         run_id=event.run_id,
         version=event.version,
         last_of_version=event.last_of_version,
-        create_time=timestamp(event.created_at_ms),
-        **kind,
     )
+    put_time(event.created_at_ms, wire.create_time)
+    field, put = _PAYLOADS[type(event.payload)]
+    payload = getattr(wire, field)
+    # One in which nothing is set is said all the same.
+    payload.SetInParent()
+    put(event.payload, payload)
+    return wire
 
 
 def batches(items: Iterable[M], limit: int = MESSAGE_BYTES) -> Iterator[list[M]]:
@@ -83,104 +86,100 @@ def to_reply(reply: Reply) -> run_pb2.Reply:
     )
 
 
-def _queued(payload: events.RunQueued) -> pb.RunQueued:
-    return pb.RunQueued(ahead=payload.ahead)
+# Each fills the field of an event: what is handed to a message's constructor is copied there, and of text there is much.
 
 
-def _started(payload: events.RunStarted) -> pb.RunStarted:
-    return pb.RunStarted(attempt=payload.attempt)
+def _queued(payload: events.RunQueued, wire: pb.RunQueued) -> None:
+    wire.ahead = payload.ahead
 
 
-def _text(payload: events.TextDelta) -> pb.TextDelta:
-    return pb.TextDelta(
-        message_id=payload.message_id, part_index=payload.part_index, offset=payload.offset, text=payload.text
-    )
+def _started(payload: events.RunStarted, wire: pb.RunStarted) -> None:
+    wire.attempt = payload.attempt
 
 
-def _reasoning(payload: events.ReasoningDelta) -> pb.ReasoningDelta:
-    return pb.ReasoningDelta(
-        message_id=payload.message_id, part_index=payload.part_index, offset=payload.offset, text=payload.text
-    )
+def _delta(payload: events.TextDelta | events.ReasoningDelta, wire: pb.TextDelta | pb.ReasoningDelta) -> None:
+    wire.message_id = payload.message_id
+    wire.part_index = payload.part_index
+    wire.offset = payload.offset
+    wire.text = payload.text
 
 
-def _discarded(payload: events.MessageDiscarded) -> pb.MessageDiscarded:
-    return pb.MessageDiscarded(message_id=payload.message_id, code=to_failure_code(payload.failure.code))
+def _discarded(payload: events.MessageDiscarded, wire: pb.MessageDiscarded) -> None:
+    wire.message_id = payload.message_id
+    wire.code = to_failure_code(payload.failure.code)
 
 
-def _call_started(payload: events.ToolCallStarted) -> pb.ToolCallStarted:
-    call = payload.call
-    wire = message_pb2.ToolCall(id=call.id, name=call.name, arguments_json=call.args)
-    return pb.ToolCallStarted(tool_call=wire, node=payload.node)
+def _call_started(payload: events.ToolCallStarted, wire: pb.ToolCallStarted) -> None:
+    wire.tool_call.id = payload.call.id
+    wire.tool_call.name = payload.call.name
+    wire.tool_call.arguments_json = payload.call.args
+    wire.node = payload.node
 
 
-def _call_finished(payload: events.ToolCallFinished) -> pb.ToolCallFinished:
-    return pb.ToolCallFinished(
-        tool_call_id=payload.call_id,
-        name=payload.name,
-        outcome=message_pb2.ToolOutcome.Value(enum_name("TOOL_OUTCOME", payload.outcome)),
-        position=payload.message.position,
-        message=to_message(payload.message),
-        node=payload.node,
-    )
+def _call_finished(payload: events.ToolCallFinished, wire: pb.ToolCallFinished) -> None:
+    wire.tool_call_id = payload.call_id
+    wire.name = payload.name
+    wire.outcome = to_outcome(payload.outcome)
+    wire.position = payload.message.position
+    put_message(payload.message, wire.message)
+    wire.node = payload.node
 
 
-def _asked(payload: events.ApprovalRequested) -> pb.ApprovalRequested:
-    return pb.ApprovalRequested(approval=to_approval(payload.approval))
+def _asked(payload: events.ApprovalRequested, wire: pb.ApprovalRequested) -> None:
+    wire.approval.CopyFrom(to_approval(payload.approval))
 
 
-def _written(payload: events.CheckpointWritten) -> pb.CheckpointWritten:
+def _written(payload: events.CheckpointWritten, wire: pb.CheckpointWritten) -> None:
+    put_checkpoint(payload.checkpoint, wire.checkpoint)
+    wire.parent_version = payload.checkpoint.parent_version
     # A result that was edited is no call that finished: nothing else carries it.
     edited = payload.checkpoint.source is Source.UPDATE
-    return pb.CheckpointWritten(
-        checkpoint=to_checkpoint(payload.checkpoint),
-        parent_version=payload.checkpoint.parent_version,
-        messages=[to_message(message) for message in payload.messages if edited or not message.tool_results],
-        deleted_message_ids=payload.deleted_message_ids,
-        node_messages=[
-            pb.NodeMessage(node=each.node, message=to_message(each.message)) for each in payload.node_messages
-        ],
-    )
+    for message in payload.messages:
+        if edited or not message.tool_results:
+            put_message(message, wire.messages.add())
+    wire.deleted_message_ids.extend(payload.deleted_message_ids)
+    for each in payload.node_messages:
+        put_message(each.message, wire.node_messages.add(node=each.node).message)
 
 
-def _state(payload: events.StateReturned) -> pb.StateReturned:
-    return pb.StateReturned(state_json=payload.state_json)
+def _state(payload: events.StateReturned, wire: pb.StateReturned) -> None:
+    wire.state_json = payload.state_json
 
 
-def _trimmed(payload: events.LogTrimmed) -> pb.LogTrimmed:
-    return pb.LogTrimmed(oldest_version=payload.oldest_version)
+def _trimmed(payload: events.LogTrimmed, wire: pb.LogTrimmed) -> None:
+    wire.oldest_version = payload.oldest_version
 
 
-def _beat(_: events.Heartbeat) -> pb.Heartbeat:
-    return pb.Heartbeat()
+def _beat(_: events.Heartbeat, __: pb.Heartbeat) -> None:
+    """It says nothing."""
 
 
-def _suspended(payload: events.RunSuspended) -> pb.RunSuspended:
+def _suspended(payload: events.RunSuspended, wire: pb.RunSuspended) -> None:
     room = min(VALUE_BYTES, MESSAGE_BYTES - _FRAME - len(payload.snapshot))
     approvals = [approval for approval in map(to_approval, payload.approvals) if approval.ByteSize() + _AROUND <= room]
-    return pb.RunSuspended(
-        approvals=fitting(approvals, room), snapshot=payload.snapshot, approval_count=len(payload.approvals)
-    )
+    wire.approvals.extend(fitting(approvals, room))
+    wire.snapshot = payload.snapshot
+    wire.approval_count = len(payload.approvals)
 
 
-def _completed(payload: events.RunCompleted) -> pb.RunCompleted:
-    return pb.RunCompleted(reply=to_reply(payload.reply))
+def _completed(payload: events.RunCompleted, wire: pb.RunCompleted) -> None:
+    wire.reply.CopyFrom(to_reply(payload.reply))
 
 
-def _failed(payload: events.RunFailed) -> pb.RunFailed:
-    return pb.RunFailed(
-        status=failure_status(payload.failure),
-        code=to_failure_code(payload.failure.code),
-        retryable=payload.failure.retryable,
-        snapshot=payload.snapshot,
-        usage=to_usage(payload.usage) if payload.usage else None,
-    )
+def _failed(payload: events.RunFailed, wire: pb.RunFailed) -> None:
+    wire.status.CopyFrom(failure_status(payload.failure))
+    wire.code = to_failure_code(payload.failure.code)
+    wire.retryable = payload.failure.retryable
+    wire.snapshot = payload.snapshot
+    if payload.usage:
+        wire.usage.CopyFrom(to_usage(payload.usage))
 
 
-_PAYLOADS: dict[type[Payload], tuple[str, Callable[[Any], Any]]] = {
+_PAYLOADS: dict[type[Payload], tuple[str, Callable[[Any, Any], None]]] = {
     events.RunQueued: ("run_queued", _queued),
     events.RunStarted: ("run_started", _started),
-    events.TextDelta: ("text_delta", _text),
-    events.ReasoningDelta: ("reasoning_delta", _reasoning),
+    events.TextDelta: ("text_delta", _delta),
+    events.ReasoningDelta: ("reasoning_delta", _delta),
     events.MessageDiscarded: ("message_discarded", _discarded),
     events.ToolCallStarted: ("tool_call_started", _call_started),
     events.ToolCallFinished: ("tool_call_finished", _call_finished),

@@ -2,46 +2,58 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from clew.v1 import message_pb2 as pb
 from clew_engine.messages import (
     DataPart,
     MediaPart,
     Message,
+    Outcome,
     Part,
     Provider,
     ReasoningPart,
+    Role,
     TextPart,
     ToolCallPart,
     ToolResultPart,
     UnknownPart,
     Usage,
 )
-from clew_server.rpc.wire.scalars import enum_name, json_text, timestamp
+from clew_server.rpc.wire.scalars import enum_name, json_text, put_time
 
 
 def to_message(message: Message, *, reasoning: bool = True) -> pb.Message:
     """A message; without `reasoning` the parts that hold thoughts are left out."""
-    content = message.content
-    if not reasoning:
-        content = tuple(part for part in content if not isinstance(part, ReasoningPart))
-    return pb.Message(
-        id=message.id,
-        role=pb.Role.Value(enum_name("ROLE", message.role)),
-        content=[to_part(part) for part in content],
-        position=message.position,
-        version=message.version,
-        create_time=timestamp(message.created_at_ms),
-        model=message.model or "",
-        usage=to_usage(message.usage) if message.usage else None,
-        finish_reason=message.finish_reason or "",
-        provider=to_provider(message.provider) if message.provider else None,
-        metadata_json=json_text(message.metadata),
-    )
+    wire = pb.Message()
+    put_message(message, wire, reasoning=reasoning)
+    return wire
 
 
-def to_part(part: Part) -> pb.Part:
+def put_message(message: Message, wire: pb.Message, *, reasoning: bool = True) -> None:
+    """As `to_message`, into a message that is there."""
+    wire.id = message.id
+    wire.role = _role(message.role)
+    for part in message.content:
+        if reasoning or not isinstance(part, ReasoningPart):
+            put_part(part, wire.content.add())
+    wire.position = message.position
+    wire.version = message.version
+    put_time(message.created_at_ms, wire.create_time)
+    wire.model = message.model or ""
+    if message.usage:
+        wire.usage.CopyFrom(to_usage(message.usage))
+    wire.finish_reason = message.finish_reason or ""
+    if message.provider:
+        wire.provider.CopyFrom(to_provider(message.provider))
+    wire.metadata_json = json_text(message.metadata)
+
+
+def put_part(part: Part, wire: pb.Part) -> None:
     """A part of any kind."""
-    wire = pb.Part(id=part.part_id or "", provider=to_provider(part.provider) if part.provider else None)
+    wire.id = part.part_id or ""
+    if part.provider:
+        wire.provider.CopyFrom(to_provider(part.provider))
     match part:
         case TextPart(text=text):
             wire.text.text = text
@@ -53,14 +65,14 @@ def to_part(part: Part) -> pb.Part:
         case MediaPart(kind=kind):
             getattr(wire, kind).CopyFrom(_media(part))
         case ToolCallPart():
-            wire.tool_call.CopyFrom(pb.ToolCall(id=part.id, name=part.name, arguments_json=part.args))
+            call = wire.tool_call
+            call.id, call.name, call.arguments_json = part.id, part.name, part.args
         case ToolResultPart():
-            wire.tool_result.CopyFrom(_result(part))
+            _put_result(part, wire.tool_result)
         case DataPart(data=data):
             wire.data_json = data.decode()
         case UnknownPart(json=json):
             wire.unknown_json = json.decode()
-    return wire
 
 
 def to_provider(provider: Provider) -> pb.Provider:
@@ -93,12 +105,23 @@ def _media(part: MediaPart) -> pb.MediaPart:
     return wire
 
 
-def _result(part: ToolResultPart) -> pb.ToolResult:
-    return pb.ToolResult(
-        tool_call_id=part.tool_call_id,
-        name=part.name,
-        content=[to_part(item) for item in part.content],
-        structured_json=None if part.structured is None else part.structured.decode(),
-        is_error=part.is_error,
-        outcome=pb.ToolOutcome.Value(enum_name("TOOL_OUTCOME", part.outcome)),
-    )
+def _put_result(part: ToolResultPart, wire: pb.ToolResult) -> None:
+    wire.tool_call_id = part.tool_call_id
+    wire.name = part.name
+    for item in part.content:
+        put_part(item, wire.content.add())
+    if part.structured is not None:
+        wire.structured_json = part.structured.decode()
+    wire.is_error = part.is_error
+    wire.outcome = to_outcome(part.outcome)
+
+
+@cache
+def to_outcome(outcome: Outcome) -> pb.ToolOutcome.ValueType:
+    """How a call ended."""
+    return pb.ToolOutcome.Value(enum_name("TOOL_OUTCOME", outcome))
+
+
+@cache
+def _role(role: Role) -> pb.Role.ValueType:
+    return pb.Role.Value(enum_name("ROLE", role))

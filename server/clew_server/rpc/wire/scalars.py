@@ -20,6 +20,12 @@ def timestamp(milliseconds: int) -> Timestamp:
     return Timestamp(seconds=milliseconds // 1000, nanos=milliseconds % 1000 * 1_000_000)
 
 
+def put_time(milliseconds: int, wire: Timestamp) -> None:
+    """As `timestamp`, into the field that is to have it: what is handed to a message's constructor is copied there."""
+    wire.seconds = milliseconds // 1000
+    wire.nanos = milliseconds % 1000 * 1_000_000
+
+
 def seconds(duration: Duration) -> float:
     """A Duration in seconds."""
     return duration.seconds + duration.nanos / 1_000_000_000

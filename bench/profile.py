@@ -1,0 +1,104 @@
+"""`python -m bench.profile [--turns N]`: where the time of the turn through gRPC goes, in the server."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+import grpc
+from rich.console import Console
+from rich.table import Table
+
+from bench.disks import open_disks
+from bench.layers import Profile
+from bench.over_grpc import Caller, gather
+from bench.server import serving
+
+ROOT = Path(__file__).parent.parent
+_THREADS = 32
+_MOST = 40
+
+
+class Spent:
+    """CPU of the server's threads over all the turns, in ms: of the one with the event loop, and of all others."""
+
+    def __init__(self, before: dict[int, float], after: dict[int, float], pid: int) -> None:
+        each = {thread: after[thread] - before.get(thread, 0.0) for thread in after}
+        self.loop_ms = 1000 * each.pop(pid)
+        self.others_ms = 1000 * sum(each.values())
+
+
+def main() -> None:
+    """Profile, print, and leave the profile itself beside the table."""
+    parser = argparse.ArgumentParser(prog="python -m bench.profile", description=__doc__)
+    parser.add_argument("--turns", type=int, default=40, help=f"turns on each of {_THREADS} threads (default 40)")
+    options = parser.parse_args()
+    count = options.turns * _THREADS
+    kept = ROOT / "build" / "profile.prof"
+    kept.parent.mkdir(exist_ok=True)
+    print(f"{count:,} turns without the profiler, then as many with it …", file=sys.stderr)
+    with open_disks(ROOT / "build") as (controlled, real):
+        disk = controlled or real
+        os.environ |= disk.environment
+        with tempfile.TemporaryDirectory(dir=disk.folder) as folder:
+            plain = asyncio.run(_load(Path(folder), options.turns, None))
+        with tempfile.TemporaryDirectory(dir=disk.folder) as folder:
+            asyncio.run(_load(Path(folder), options.turns, kept))
+    profile = Profile(kept, count)
+    console = Console(width=None if Console().is_terminal else 140)
+    console.print(_threads_table(plain, count))
+    console.print(_layers_table(profile, plain.loop_ms / count))
+    console.print(_functions_table(profile))
+    print(f"written: {kept} (open it with `python -m pstats` or snakeviz)")
+
+
+async def _load(folder: Path, turns: int, profile: Path | None) -> Spent:
+    with serving(folder, profile=profile) as server:
+        async with grpc.aio.insecure_channel(server.target) as channel:
+            await gather(Caller(channel), "warm", 4, 5)
+            before = server.threads_cpu_s()
+            if profile is not None:
+                os.kill(server.pid, signal.SIGUSR1)
+            await gather(Caller(channel), "profiled", _THREADS, turns)
+            if profile is not None:
+                os.kill(server.pid, signal.SIGUSR1)
+            return Spent(before, server.threads_cpu_s(), server.pid)
+
+
+def _threads_table(spent: Spent, count: int) -> Table:
+    table = Table(title="CPU a turn, without the profiler", title_justify="left")
+    table.add_column("threads of the server")
+    table.add_column("ms", justify="right")
+    table.add_row("the one with the event loop", f"{spent.loop_ms / count:.2f}")
+    table.add_row("SQLite's, gRPC's", f"{spent.others_ms / count:.2f}")
+    return table
+
+
+def _layers_table(profile: Profile, loop_ms: float) -> Table:
+    layers = profile.layers()
+    whole = sum(us for _, us in layers)
+    table = Table(title=f"The event loop's thread by layer; {profile.calls():,.0f} calls a turn", title_justify="left")
+    for name in ("layer", "share", "ms of the plain run"):
+        table.add_column(name, justify="left" if name == "layer" else "right")
+    for name, us in layers:
+        table.add_row(name, f"{100 * us / whole:.1f} %", f"{loop_ms * us / whole:.2f}")
+    return table
+
+
+def _functions_table(profile: Profile) -> Table:
+    table = Table(title="Functions by their own time, a turn, under the profiler", title_justify="left")
+    table.add_column("function", overflow="fold")
+    for name in ("calls", "own µs", "with what it calls"):
+        table.add_column(name, justify="right")
+    for busy in profile.busiest(_MOST):
+        table.add_row(busy.name, f"{busy.calls:.1f}", f"{busy.own_us:.0f}", f"{busy.whole_us:.0f}")
+    return table
+
+
+if __name__ == "__main__":
+    main()
