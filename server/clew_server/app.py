@@ -23,7 +23,7 @@ from clew.v1 import (
 from clew_engine.apps import App
 from clew_engine.options import OnBusy, Recover, Tuning
 from clew_engine.storage import Storage
-from clew_server import readiness
+from clew_server import readiness, standstills
 from clew_server.listening import listen
 from clew_server.rpc import interceptors
 from clew_server.rpc.app_listing import AppService
@@ -114,6 +114,7 @@ class Server:
         self._beside = [
             asyncio.create_task(upkeep(self.storage, self.settings.retention_policy)),
             asyncio.create_task(readiness.watch(self.storage.backend.check, self._tell_of_storage)),
+            asyncio.create_task(standstills.watch()),
         ]
         if self.storage.beside is not None:
             self.storage.beside.when_it_changes(self._tell_of_redis)
