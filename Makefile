@@ -39,6 +39,9 @@ endif
 bench: $(STAMP) compiled ## Measure, and write build/bench.json (QUICK=1: within 5 minutes)
 	QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)
 
+profile: $(STAMP) compiled ## Show where the server's time goes in the turn through gRPC (docs/performance.md)
+	$(BIN)/python -m bench.profile $(ARGS)
+
 check: check-contract check-code check-model ## Everything that needs no test to be run: contract, generated code, style, types, imports, the model of leases
 
 format: $(STAMP) $(GEN_STAMP) ## Format the code and the contract
@@ -115,4 +118,4 @@ $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
   echo "Clew needs Python 3.11 or newer, and $(PYTHON) is not: name another one, as in make PYTHON=python3.12" >&2; exit 1; }
 endef
 
-.PHONY: help run test faults bench check check-contract check-code check-model format generate compiled env clean
+.PHONY: help run test faults bench profile check check-contract check-code check-model format generate compiled env clean

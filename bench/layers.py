@@ -27,8 +27,7 @@ _LAYERS = (
     ("logging", "log line"),
     ("asyncio", "asyncio: tasks, futures, waits"),
 )
-_LOOP = "the event loop, and gRPC and sockets within it"
-_OTHER = "other"
+_OTHER = "Python's library: contexts, copies of records, weak references"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +78,7 @@ class Profile:
         return 1e6 * seconds / self._turns
 
 
-def _is_loop(function: _Function) -> bool:
-    return function[0].endswith("asyncio/runners.py") and function[2] == "run"
-
-
 def _layer(function: _Function) -> str:
-    if _is_loop(function):
-        return _LOOP
     path = function[0]
     return next((layer for part, layer in _LAYERS if part in path), _OTHER)
 

@@ -23,22 +23,24 @@ LOST = frozenset(
 )
 
 
-async def recover(process: UnderTest, journal: Journal, dice: random.Random) -> Findings:
-    """Judge what a dead process left, start it again, complete every thread, and judge that."""
+async def recover(
+    process: UnderTest, journal: Journal, dice: random.Random, *, told: frozenset[str] = AFTER_A_CRASH | LOST
+) -> Findings:
+    """Judge what a dead process left, start it again, complete every thread, and judge that. `told`: the errors that a repeated send may get."""
     found = await process.stored()
     ledger = Ledger(process.ledger_path)
     before = ledger.entries()
     findings = judge(journal, found, before)
-    told = journal.finished()
+    finished = journal.finished()
     await process.hang_up()
     await process.start()
-    await ask_again(process.thread, journal)
+    await ask_again(process.thread, journal, told)
     ids = sorted({thread.thread_id for thread in found.threads.values()})
     for met in await asyncio.gather(
         *(finish(process.thread(each), journal, dice=dice, survives=process.survives) for each in ids)
     ):
         findings.add(met)
-    findings.add(judge_ledger(ledger.entries(), len(before), found, told, journal))
+    findings.add(judge_ledger(ledger.entries(), len(before), found, finished, journal))
     return findings
 
 
@@ -102,12 +104,14 @@ async def _advance(thread: Handle, status: str | None, journal: Journal, dice: r
         await journal.follow(thread.id, thread.stream_retry()).turn()
 
 
-async def ask_again(thread_of: Callable[[str], Handle], journal: Journal) -> None:
+async def ask_again(
+    thread_of: Callable[[str], Handle], journal: Journal, told: frozenset[str] = AFTER_A_CRASH | LOST
+) -> None:
     """Send again, under the same request id, what was not answered: it may have been recorded or not, and is there once in the end."""
     for request, (thread_id, text) in journal.unanswered.items():
         try:
             await journal.follow(thread_id, thread_of(thread_id).stream(text, request_id=request)).turn()
         except Exception as error:
-            if getattr(error, "code", "") not in AFTER_A_CRASH | LOST:
+            if getattr(error, "code", "") not in told:
                 raise
     journal.unanswered.clear()
