@@ -44,13 +44,9 @@ class Profile:
     """A server's profile that was taken over `turns` turns."""
 
     def __init__(self, path: Path, turns: int) -> None:
-        stats: Mapping[_Function, tuple[int, int, float, float, Mapping[_Function, _Counts]]]
-        stats = pstats.Stats(str(path)).stats  # type: ignore[attr-defined]
         self._turns = turns
-        # Less than twice a turn's half is no part of a turn: imports, settings, the start.
-        self._functions = {
-            function: row for function, row in stats.items() if row[1] >= turns / 2 or _is_loop(function)
-        }
+        self._functions: Mapping[_Function, tuple[int, int, float, float, Mapping[_Function, _Counts]]]
+        self._functions = pstats.Stats(str(path)).stats  # type: ignore[attr-defined]
 
     def layers(self) -> list[tuple[str, float]]:
         """µs a turn by layer, largest first."""
