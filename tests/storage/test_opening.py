@@ -24,6 +24,8 @@ from clew_storage import StorageRefused, default_path, open_storage
         ("postgresql://host/db?pool_size=2", "it takes 3 at least"),
         ("clew.db", "sqlite://clew.db"),
         ("", "not a storage URL"),
+        ("ada:se:cret@host/db", "'ada:***@host/db' is not a storage URL; write sqlite://ada:***@host/db for a file"),
+        ("ada:se/cr@et@host/db", "'ada:***@host/db' is not a storage URL"),
         ("sqlite://", "names no file"),
         ("sqlite://x.db?mode=rx", "mode is one of ro, rw"),
         ("sqlite://x.db?synchronous=OFF", "unknown option synchronous"),
