@@ -38,7 +38,9 @@ def test_a_url_that_names_no_storage_is_refused_with_what_to_write(url: str, say
         open_storage(url)
 
 
-@pytest.mark.parametrize("password", ["geh/eim", "geh?eim", "geh#eim", "12/geheim", "12?geheim", "12#geheim", "geh[eim"])
+@pytest.mark.parametrize(
+    "password", ["geh/eim", "geh?eim", "geh#eim", "12/geheim", "12?geheim", "12#geheim", "geh[eim"]
+)
 def test_a_password_that_is_not_escaped_is_refused_and_not_shown(password: str) -> None:
     with pytest.raises(StorageRefused, match="write / as %2F") as refused:
         open_storage(f"postgresql://ada:{password}@host/db?lease_s=soon")

@@ -13,7 +13,6 @@ from clew_storage.postgres.connections import Pool
 from clew_storage.postgres.inbox import PostgresApprovals
 from clew_storage.postgres.leases import PostgresLeases
 from clew_storage.postgres.messages import PostgresMessages
-from clew_storage.postgres.migrations import LOCK_TIMEOUT_S
 from clew_storage.postgres.retention import PostgresRetention
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.sessions import Session
@@ -106,12 +105,7 @@ class PostgresBackend:
         if self._session is not None:
             raise StorageRefused(f"{self.url} is open already")
         self._session = await Session.open(
-            self._settings,
-            self._schema,
-            self._pool,
-            self._leases,
-            self._server,
-            LOCK_TIMEOUT_S if wait_s is None else wait_s,
+            self._settings, self._schema, self._pool, self._leases, self._server, wait_s=wait_s
         )
         return self._session.change
 
