@@ -16,7 +16,7 @@ from clew_storage.postgres.messages import PostgresMessages
 from clew_storage.postgres.retention import PostgresRetention
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.sessions import Session
-from clew_storage.postgres.settings import PostgresSettings, settings_of_url, without_password
+from clew_storage.postgres.settings import PostgresSettings, settings_of_url
 from clew_storage.postgres.sizes import PostgresSizes
 from clew_storage.postgres.threads import PostgresThreads
 from clew_storage.records import FormatChange
@@ -34,7 +34,7 @@ class PostgresBackend:
     shared = True
 
     def __init__(self, settings: PostgresSettings, *, pool: Pool | None = None) -> None:
-        self.url = without_password(settings.dsn) if settings.dsn else "postgresql://"
+        self.url = settings.url
         self.place: Mapping[str, str] = {"schema": settings.schema}
         self._settings = settings
         self._schema = Schema(settings.schema)

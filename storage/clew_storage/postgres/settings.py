@@ -55,6 +55,11 @@ class PostgresSettings:
             if not 0 < getattr(self, name) <= _MOST:
                 raise StorageRefused(f"{name} must be greater than 0, and {_MOST:,} at most")
 
+    @property
+    def url(self) -> str:
+        """Where the database is, as it may be shown."""
+        return without_password(self.dsn or "postgresql://")
+
 
 def settings_of_url(url: str) -> PostgresSettings:
     """The settings that a URL spells out; what is not ours in it (`sslmode`, …) stays in the DSN."""
