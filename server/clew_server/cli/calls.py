@@ -37,8 +37,6 @@ def call(target: str, work: Callable[[Client], Awaitable[T]], *, as_json: bool =
         return asyncio.run(connected())
     except ClewError as error:
         refuse(error, target, as_json=as_json)
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
 
 
 def connect(target: str) -> Client:
