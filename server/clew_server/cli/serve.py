@@ -28,7 +28,10 @@ def serve(
     ],
     storage: Annotated[
         str | None,
-        _text("Where threads are kept: sqlite://FILE, memory://. Without it: a file of your own.", metavar="URL"),
+        _text(
+            "Where threads are kept: sqlite://FILE, postgresql://…, memory://. Without it: a file of your own.",
+            metavar="URL",
+        ),
     ] = None,
     redis: Annotated[
         str | None, _text("A Redis beside the database, for text across servers and the cache.", metavar="URL")

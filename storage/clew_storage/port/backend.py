@@ -70,7 +70,7 @@ class Backend(Protocol):
         ...
 
     async def open(self, *, wait_s: float | None = None) -> FormatChange:
-        """Take ownership, bring the format up to date and be ready; may be called once.
+        """Take ownership, bring the format up to date (which it tells) and be ready; may be called once.
 
         `wait_s`: how long another's migration is waited for, by a backend that waits for one (None: as it does by itself).
         Raises `StorageRefused` (`StorageInUse` where another process owns the database) and says why.

@@ -12,7 +12,7 @@ from clew_storage.records.threads import ThreadKey
 
 @dataclass(frozen=True, slots=True)
 class FormatChange:
-    """The format that a database had when it was opened, 0 where there was none, and the one that it has since. In memory both are 0."""
+    """The format that a database had when it was opened, 0 where there was none, and the one that it has since. `memory://` has none: both are 0."""
 
     before: int
     now: int
