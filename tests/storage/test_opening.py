@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew_storage import StorageRefused, default_path, open_storage
+from clew_storage.postgres import PostgresBackend, PostgresSettings
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,8 @@ def test_a_password_that_is_not_escaped_is_refused_and_not_shown(password: str) 
     with pytest.raises(StorageRefused, match="write / as %2F") as refused:
         open_storage(f"postgresql://ada:{password}@host/db?lease_s=soon")
     assert "geh" not in str(refused.value)
+    with pytest.raises(StorageRefused, match="write / as %2F"):
+        PostgresBackend(PostgresSettings(f"postgresql://ada:{password}@host/db"))
 
 
 async def test_a_relative_path_is_relative_to_the_working_folder(

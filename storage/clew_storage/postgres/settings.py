@@ -82,7 +82,7 @@ def settings_of_url(url: str) -> PostgresSettings:
 
 def without_password(url: str) -> str:
     """The URL as it may be shown."""
-    parts = urlsplit(url)
+    parts = _parts(url)
     query = urlencode(
         [(name, "***" if name in _SECRETS else value) for name, value in parse_qsl(parts.query)], safe="*"
     )
