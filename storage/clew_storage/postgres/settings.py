@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlunsplit
 
 from clew_storage.errors import StorageRefused
+from clew_storage.urls import parts_of
 
 _NUMBERS = ("pool_size", "pool_timeout_s", "connect_timeout_s", "command_timeout_s", "lease_s", "poll_s", "patience_s")
 # A day, or more connections than a database has.
@@ -63,7 +63,7 @@ class PostgresSettings:
 
 def settings_of_url(url: str) -> PostgresSettings:
     """The settings that a URL spells out; what is not ours in it (`sslmode`, …) stays in the DSN."""
-    parts = _parts(url)
+    parts = parts_of(url, "the database")
     given: dict[str, Any] = {}
     theirs: list[tuple[str, str]] = []
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
@@ -82,7 +82,7 @@ def settings_of_url(url: str) -> PostgresSettings:
 
 def without_password(url: str) -> str:
     """The URL as it may be shown."""
-    parts = _parts(url)
+    parts = parts_of(url, "the database")
     query = urlencode(
         [(name, "***" if name in _SECRETS else value) for name, value in parse_qsl(parts.query)], safe="*"
     )
@@ -93,19 +93,6 @@ def without_password(url: str) -> str:
         netloc = f"{user}:***@{host}" if colon else netloc
     shown = urlunsplit((parts.scheme, netloc, parts.path, query, ""))
     return shown if netloc else shown.replace(f"{parts.scheme}:", f"{parts.scheme}://", 1)
-
-
-def _parts(url: str) -> SplitResult:
-    """A password that is not escaped would end up in the port, the path or an option, which are shown."""
-    with suppress(ValueError):
-        parts = urlsplit(url)
-        options = (name for name, _ in parse_qsl(parts.query, keep_blank_values=True))
-        if not parts.fragment and not any("@" in text for text in (parts.path, *options)):
-            return parts
-    raise StorageRefused(
-        "the URL of the database cannot be read: in its user, its password and the name of the database write / as %2F, ? as %3F, "
-        "# as %23, @ as %40, [ as %5B and ] as %5D"
-    )
 
 
 def _number(url: str, name: str, value: str) -> float | int:
