@@ -90,7 +90,7 @@ class Server:
             self.storage.know(app.program)
         self._health = health.aio.HealthServicer()
         self._server = self._assembled()
-        self._beside: list[asyncio.Task[None]] = []
+        self._tasks: list[asyncio.Task[None]] = []
         self._stopping: asyncio.Task[None] | None = None
 
     async def start(self) -> Self:
@@ -111,7 +111,7 @@ class Server:
         # The process itself is healthy from now on, whatever becomes of its database.
         await self._health.set("", health_pb2.HealthCheckResponse.SERVING)
         await self._tell_of_storage(True)
-        self._beside = [
+        self._tasks = [
             asyncio.create_task(upkeep(self.storage, self.settings.retention_policy)),
             asyncio.create_task(readiness.watch(self.storage.backend.check, self._tell_of_storage)),
             asyncio.create_task(standstills.watch()),
@@ -164,9 +164,9 @@ class Server:
         await self.storage.drain(max(0.0, grace_s - min(_LAST_WORDS_S, grace_s / 2)))
         left = max(0.0, grace_s - (time.monotonic() - began))
         await self._server.stop(min(left, _LAST_WORDS_S))
-        for task in self._beside:
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._beside, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._let_go()
 
     async def _let_go(self) -> None:

@@ -37,7 +37,7 @@ def listen(server: grpc.aio.Server, settings: Settings) -> tuple[str, int]:
 
 def write_port(path: Path, port: int) -> None:
     """Whoever waits for the file finds it whole, also where several servers write it: the last one's port is in it. Raises ServeError."""
-    half = path.with_name(f".clew-port-{secrets.token_hex(8)}")
+    half = path.parent / f".clew-port-{secrets.token_hex(8)}"
     try:
         with half.open("x", encoding="utf-8") as file:
             file.write(f"{port}\n")

@@ -31,8 +31,8 @@ async def watch(
             # A question without an answer is not given up: the next one would wait behind it.
             await asyncio.wait({asking}, timeout=patience_s)
             if not asking.done() and was is None:
-                was = await _told(tell, was, f"the storage has not answered for {patience_s:g} s")
-            was = await _told(tell, was, await asking)
+                was = await _tell_change(tell, was, f"the storage has not answered for {patience_s:g} s")
+            was = await _tell_change(tell, was, await asking)
         finally:
             asking.cancel()
 
@@ -53,7 +53,8 @@ async def _why_not(check: Callable[[], Awaitable[None]]) -> str | None:
     return None
 
 
-async def _told(tell: Callable[[bool], Awaitable[None]], was: str | None, why: str | None) -> str | None:
+async def _tell_change(tell: Callable[[bool], Awaitable[None]], was: str | None, why: str | None) -> str | None:
+    """Log and tell what is not as it was; how it is now."""
     if why and why != was:
         _log.warning("not ready: calls are refused", why=why)
     if was and why is None:

@@ -29,7 +29,7 @@ def open_storage(url: str | None = None) -> Backend:
     scheme, separator, rest = url.partition("://")
     if not separator:
         # What was meant for a database may have a password in it.
-        shown = re.sub(r":[^:@/]*@", ":***@", url)
+        shown = re.sub(r":.*@", ":***@", url)
         raise StorageRefused(f"{shown!r} is not a storage URL; write sqlite://{shown} for a file, or memory://")
     if scheme == "memory":
         if rest:

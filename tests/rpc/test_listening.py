@@ -51,7 +51,7 @@ def test_servers_that_are_told_the_same_file_do_not_meet_on_the_way_to_it(tmp_pa
     assert {each.name for each in tmp_path.iterdir()} == {"port", "port.part"}
 
 
-@pytest.mark.parametrize("where", ["none/port", "folder"])
+@pytest.mark.parametrize("where", ["none/port", "folder", "/"])
 def test_a_port_that_cannot_be_written_is_told_by_the_name_of_its_file(tmp_path: Path, where: str) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(ServeError, match=f"cannot be written to {tmp_path / where}: .*; name another file"):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew_storage import StorageRefused, default_path, open_storage
+from clew_storage.postgres import PostgresBackend, PostgresSettings
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,8 @@ from clew_storage import StorageRefused, default_path, open_storage
         ("postgresql://host/db?pool_size=2", "it takes 3 at least"),
         ("clew.db", "sqlite://clew.db"),
         ("", "not a storage URL"),
+        ("ada:se:cret@host/db", "'ada:***@host/db' is not a storage URL; write sqlite://ada:***@host/db for a file"),
+        ("ada:se/cr@et@host/db", "'ada:***@host/db' is not a storage URL"),
         ("sqlite://", "names no file"),
         ("sqlite://x.db?mode=rx", "mode is one of ro, rw"),
         ("sqlite://x.db?synchronous=OFF", "unknown option synchronous"),
@@ -34,6 +37,17 @@ from clew_storage import StorageRefused, default_path, open_storage
 def test_a_url_that_names_no_storage_is_refused_with_what_to_write(url: str, says: str) -> None:
     with pytest.raises(StorageRefused, match=re.escape(says)):
         open_storage(url)
+
+
+@pytest.mark.parametrize(
+    "password", ["geh/eim", "geh?eim", "geh#eim", "12/geheim", "12?geheim", "12#geheim", "geh[eim"]
+)
+def test_a_password_that_is_not_escaped_is_refused_and_not_shown(password: str) -> None:
+    with pytest.raises(StorageRefused, match="write / as %2F") as refused:
+        open_storage(f"postgresql://ada:{password}@host/db?lease_s=soon")
+    assert "geh" not in str(refused.value)
+    with pytest.raises(StorageRefused, match="write / as %2F"):
+        PostgresBackend(PostgresSettings(f"postgresql://ada:{password}@host/db"))
 
 
 async def test_a_relative_path_is_relative_to_the_working_folder(

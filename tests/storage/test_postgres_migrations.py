@@ -96,7 +96,7 @@ async def test_whoever_waits_too_long_for_another_migration_is_told(
     async with other.transaction():
         await other.execute("SELECT pg_advisory_xact_lock($1)", migrations._lock_number(schema))
         with pytest.raises(StorageUnavailable, match="another session migrates the schema"):
-            await migrate(connection, schema, lock_s=0.05)
+            await migrate(connection, schema, wait_s=0.05)
     await other.close()
     await migrate(connection, schema)
 
@@ -112,7 +112,7 @@ async def test_a_step_that_waits_for_a_table_lets_others_go_before(
     count = schema.sql("SELECT count(*) FROM clew.threads")
     async with reader.transaction():
         await reader.execute(count)
-        waiting = asyncio.create_task(migrate(connection, schema, lock_s=30))
+        waiting = asyncio.create_task(migrate(connection, schema, wait_s=30))
         await stands_in_line(server)
         for _ in range(20):
             await server.execute(count)
@@ -138,7 +138,7 @@ async def test_a_table_that_is_not_let_go_in_time_is_told_and_nothing_is_changed
         with pytest.raises(
             StorageUnavailable, match="brought to format 6: another session did not let go of one of its tables"
         ):
-            await migrate(connection, schema, lock_s=0)
+            await migrate(connection, schema, wait_s=0)
         assert await stored_format(connection, schema) == 5
     await reader.close()
     assert (await migrate(connection, schema)).before == 5

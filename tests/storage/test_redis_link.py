@@ -12,7 +12,7 @@ from redis.asyncio import ConnectionPool, Redis
 
 from clew_engine import Storage
 from clew_engine.errors import ArgumentInvalidError, StorageFullError, StorageUnavailableError
-from clew_storage import RedisSettings
+from clew_storage import RedisSettings, StorageRefused, open_redis
 from tests.support.redis import KeptRedis, a_redis
 from tests.support.waiting import until
 
@@ -69,6 +69,13 @@ async def test_what_was_given_is_closed_where_the_storage_is_to_release_it(redis
 def test_what_is_no_redis_is_refused_at_once(given: object, why: str) -> None:
     with pytest.raises(ArgumentInvalidError, match=why):
         Storage("memory://", redis=given)
+
+
+@pytest.mark.parametrize("password", ["geh/eim", "geh?eim", "geh#eim", "12/geheim", "geh[eim"])
+def test_a_password_that_is_not_escaped_is_refused_and_not_shown(password: str) -> None:
+    with pytest.raises(StorageRefused, match="write / as %2F") as refused:
+        open_redis(f"redis://:{password}@127.0.0.1/0")
+    assert "geh" not in str(refused.value)
 
 
 def test_a_password_is_not_shown() -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 approvals = typer.Typer(no_args_is_help=True, help="The inbox of what waits for people, across threads.")
 ApprovalIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Approvals of one thread, by their ids.")]
 ApprovalId = Annotated[str, typer.Argument(metavar="ID", help="The approval's id.")]
-Actor = Annotated[str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="Who decides.", callback=not_empty)]
+Decider = Annotated[str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="Who decides.", callback=not_empty)]
 OfThread = Annotated[str, typer.Option("--thread", metavar="ID", help="Only this thread's.", callback=not_empty)]
 OfApp = Annotated[str, typer.Option("--app", metavar="NAME", help="Only this app's.", callback=not_empty)]
 OfUser = Annotated[str, typer.Option("--user", metavar="ID", help="Only this user's.", callback=not_empty)]
@@ -143,7 +143,7 @@ def approve(
     arguments: Annotated[
         str, typer.Option(metavar="JSON", help="Run with these arguments instead.", callback=not_empty)
     ] = "",
-    actor: Actor = "",
+    actor: Decider = "",
     as_json: AsJson = False,
     target: Target = DEFAULT_TARGET,
 ) -> None:
@@ -165,7 +165,7 @@ def approve(
 def reject(
     ids: ApprovalIds,
     reason: Annotated[str, typer.Option("--reason", "-r", metavar="TEXT", help="Why; the model reads it.")] = "",
-    actor: Actor = "",
+    actor: Decider = "",
     as_json: AsJson = False,
     target: Target = DEFAULT_TARGET,
 ) -> None:
@@ -191,7 +191,7 @@ def decide(
     value: Annotated[
         str, typer.Option(metavar="JSON", help="The answer to a question of a workflow.", callback=not_empty)
     ] = "",
-    actor: Actor = "",
+    actor: Decider = "",
     as_json: AsJson = False,
     target: Target = DEFAULT_TARGET,
 ) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
 import typer
 
+from clew_server.cli.given_values import not_empty
 from clew_server.cli.output import print_error
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ DEFAULT_TARGET = "localhost:50051"
 Target = Annotated[
     str, typer.Option("--target", "-t", envvar="CLEW_TARGET", metavar="HOST:PORT", help="The server to talk to.")
 ]
+Actor = Annotated[str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="On whose behalf.", callback=not_empty)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
@@ -37,8 +39,6 @@ def call(target: str, work: Callable[[Client], Awaitable[T]], *, as_json: bool =
         return asyncio.run(connected())
     except ClewError as error:
         refuse(error, target, as_json=as_json)
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
 
 
 def connect(target: str) -> Client:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clew_server.cli.calls import DEFAULT_TARGET, Target, connect, refuse
+from clew_server.cli.calls import DEFAULT_TARGET, Actor, Target, connect, refuse
 from clew_server.cli.given_values import not_empty
 
 if TYPE_CHECKING:
@@ -43,9 +43,7 @@ def chat(
         str, typer.Option(metavar="ID", help="The thread to go on with, or to begin.", callback=not_empty)
     ] = "",
     target: Target = DEFAULT_TARGET,
-    actor: Annotated[
-        str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="On whose behalf.", callback=not_empty)
-    ] = "",
+    actor: Actor = "",
 ) -> None:
     """The command."""
     import asyncio  # noqa: PLC0415  help needs neither

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
@@ -17,24 +17,22 @@ if TYPE_CHECKING:
     from clew_engine import ClewError, Storage
 
 T = TypeVar("T")
+
+
+def _database_url(text: str) -> Any:
+    return typer.Option("--storage", envvar="CLEW_STORAGE", metavar="URL", help=text, callback=not_empty)
+
+
 DatabaseUrl = Annotated[
     str | None,
-    typer.Option(
-        "--storage",
-        envvar="CLEW_STORAGE",
-        metavar="URL",
-        help="The database: sqlite://FILE, postgresql://…. Without it: `storage` in clew.toml, where there is one, or the file of your own that `clew serve` takes.",
-        callback=not_empty,
+    _database_url(
+        "The database: sqlite://FILE, postgresql://…. Without it: `storage` in clew.toml, where there is one, or the file of your own that `clew serve` takes."
     ),
 ]
 NamedDatabaseUrl = Annotated[
     str | None,
-    typer.Option(
-        "--storage",
-        envvar="CLEW_STORAGE",
-        metavar="URL",
-        help="The database: postgresql://…, sqlite://FILE. Without it: `storage` in clew.toml; one of them must name it.",
-        callback=not_empty,
+    _database_url(
+        "The database: postgresql://…, sqlite://FILE. Without it: `storage` in clew.toml; one of them must name it."
     ),
 ]
 
@@ -93,8 +91,6 @@ def on_database(
         return asyncio.run(opened())
     except ClewError as error:
         refuse(error, database, as_json=as_json)
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
 
 
 def refuse(error: ClewError, database: Database, *, as_json: bool) -> NoReturn:

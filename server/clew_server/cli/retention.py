@@ -78,8 +78,6 @@ def retention(
         asyncio.run(_retire(database.url, policy, dry_run=dry_run, as_json=as_json))
     except ClewError as error:
         refuse(_told(error), database, as_json=as_json)
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
 
 
 def _policy(

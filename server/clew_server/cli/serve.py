@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,6 +11,11 @@ from clew_server.cli.given_values import not_empty
 
 _TLS = "TLS"
 _MORE = "More"
+
+
+def _text(told: str, *, panel: str | None = None, metavar: str | None = None) -> Any:
+    """An option of text, which is not taken for none where it is empty."""
+    return typer.Option(help=told, rich_help_panel=panel, metavar=metavar, callback=not_empty)
 
 
 def serve(
@@ -23,45 +28,25 @@ def serve(
     ],
     storage: Annotated[
         str | None,
-        typer.Option(
+        _text(
+            "Where threads are kept: sqlite://FILE, postgresql://…, memory://. Without it: a file of your own.",
             metavar="URL",
-            help="Where threads are kept: sqlite://FILE, memory://. Without it: a file of your own.",
-            callback=not_empty,
         ),
     ] = None,
     redis: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="A Redis beside the database, for text across servers and the cache.",
-            callback=not_empty,
-        ),
+        str | None, _text("A Redis beside the database, for text across servers and the cache.", metavar="URL")
     ] = None,
-    host: Annotated[
-        str | None,
-        typer.Option(help="The address to listen on: 127.0.0.1 unless you say otherwise.", callback=not_empty),
-    ] = None,
+    host: Annotated[str | None, _text("The address to listen on: 127.0.0.1 unless you say otherwise.")] = None,
     port: Annotated[
         int | None, typer.Option(help="The port: 50051 unless you say otherwise; 0 takes any free one.")
     ] = None,
-    socket: Annotated[Path | None, typer.Option(help="A Unix socket to listen on instead.", callback=not_empty)] = None,
-    port_file: Annotated[
-        Path | None, typer.Option(help="Write the port to this file when it is ready.", callback=not_empty)
-    ] = None,
+    socket: Annotated[Path | None, _text("A Unix socket to listen on instead.")] = None,
+    port_file: Annotated[Path | None, _text("Write the port to this file when it is ready.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Say what is served in one line of JSON.")] = False,
-    tls_cert: Annotated[
-        Path | None, typer.Option(help="Certificate, PEM.", rich_help_panel=_TLS, callback=not_empty)
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option(help="Its key, PEM.", rich_help_panel=_TLS, callback=not_empty)
-    ] = None,
+    tls_cert: Annotated[Path | None, _text("Certificate, PEM.", panel=_TLS)] = None,
+    tls_key: Annotated[Path | None, _text("Its key, PEM.", panel=_TLS)] = None,
     tls_client_ca: Annotated[
-        Path | None,
-        typer.Option(
-            help="Serve only clients with a certificate by this authority, PEM.",
-            rich_help_panel=_TLS,
-            callback=not_empty,
-        ),
+        Path | None, _text("Serve only clients with a certificate by this authority, PEM.", panel=_TLS)
     ] = None,
     insecure_public: Annotated[
         bool | None,
@@ -71,10 +56,7 @@ def serve(
         bool | None, typer.Option(help="Tell callers the contract; on for this machine alone.", rich_help_panel=_MORE)
     ] = None,
     on_busy: Annotated[
-        str | None,
-        typer.Option(
-            help="What calls do at a busy thread: wait, reject or interrupt.", rich_help_panel=_MORE, callback=not_empty
-        ),
+        str | None, _text("What calls do at a busy thread: wait, reject or interrupt.", panel=_MORE)
     ] = None,
     busy_timeout: Annotated[
         float | None, typer.Option(help="How long they wait, in seconds.", rich_help_panel=_MORE)
@@ -87,12 +69,7 @@ def serve(
         typer.Option(help="Processes that share the address and a database of Postgres.", rich_help_panel=_MORE),
     ] = None,
     recover: Annotated[
-        str | None,
-        typer.Option(
-            help="Runs that died: manual leaves them to a retry, auto takes them up by itself.",
-            rich_help_panel=_MORE,
-            callback=not_empty,
-        ),
+        str | None, _text("Runs that died: manual leaves them to a retry, auto takes them up by itself.", panel=_MORE)
     ] = None,
     recover_tries: Annotated[
         int | None,
@@ -100,11 +77,10 @@ def serve(
     ] = None,
     snapshot_key: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Seals snapshots of runs without a thread: 32 bytes in base64; of several the first seals and all open. "
+        _text(
+            "Seals snapshots of runs without a thread: 32 bytes in base64; of several the first seals and all open. "
             "Others on this machine see flags: rather set CLEW_SNAPSHOT_KEY.",
-            rich_help_panel=_MORE,
-            callback=not_empty,
+            panel=_MORE,
         ),
     ] = None,
     retention_days: Annotated[
@@ -118,18 +94,9 @@ def serve(
         int | None,
         typer.Option(help="Keep so many checkpoints of a thread, and all its messages.", rich_help_panel=_MORE),
     ] = None,
-    log_format: Annotated[
-        str | None, typer.Option(help="auto, json or console.", rich_help_panel=_MORE, callback=not_empty)
-    ] = None,
-    log_level: Annotated[
-        str | None, typer.Option(help="debug, info, warning or error.", rich_help_panel=_MORE, callback=not_empty)
-    ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            help="A file of settings; clew.toml where there is one.", rich_help_panel=_MORE, callback=not_empty
-        ),
-    ] = None,
+    log_format: Annotated[str | None, _text("auto, json or console.", panel=_MORE)] = None,
+    log_level: Annotated[str | None, _text("debug, info, warning or error.", panel=_MORE)] = None,
+    config: Annotated[Path | None, _text("A file of settings; clew.toml where there is one.", panel=_MORE)] = None,
 ) -> None:
     """Serve agents and workflows over gRPC, until SIGTERM or Ctrl-C. A second one stops at once.
 

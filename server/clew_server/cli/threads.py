@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clew_server.cli.calls import DEFAULT_TARGET, AsJson, Target, call
+from clew_server.cli.calls import DEFAULT_TARGET, Actor, AsJson, Target, call
 from clew_server.cli.following import exit_code, follow
 from clew_server.cli.given_values import not_empty
 from clew_server.cli.output import moment, one_line, plain, print_fields, print_json, print_table, say, status_text
@@ -154,9 +154,7 @@ def messages(
 @threads.command()
 def retry(
     thread: ThreadId,
-    actor: Annotated[
-        str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="On whose behalf.", callback=not_empty)
-    ] = "",
+    actor: Actor = "",
     as_json: AsJson = False,
     target: Target = DEFAULT_TARGET,
 ) -> None:
@@ -182,9 +180,7 @@ def retry(
 def cancel(
     thread: ThreadId,
     run: Annotated[str, typer.Option("--run", metavar="ID", help="Only if it is this run.", callback=not_empty)] = "",
-    actor: Annotated[
-        str, typer.Option(metavar="NAME", envvar="CLEW_ACTOR", help="On whose behalf.", callback=not_empty)
-    ] = "",
+    actor: Actor = "",
     as_json: AsJson = False,
     target: Target = DEFAULT_TARGET,
 ) -> None:

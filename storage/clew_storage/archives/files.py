@@ -14,9 +14,6 @@ from typing import BinaryIO, cast
 
 # Enough for text, at a third of the time that the default takes.
 _LEVEL = 6
-_WORK = "clew-export-"
-# Nobody gives such a name to a file of their own.
-_WORK_NAME = re.compile(rf"{_WORK}[0-9a-f]{{16}}-[a-z0-9_]{{8}}(\.gz)?")
 
 
 def open_archive(path: Path) -> BinaryIO:
@@ -67,7 +64,8 @@ class OutputFile:
     @classmethod
     def beside(cls, path: Path) -> OutputFile:
         """A file in the same folder under a name that no file has, to take the place of `path` with `rename`."""
-        handle, name = tempfile.mkstemp(prefix=_work_prefix(path), suffix=_work_suffix(path), dir=path.parent)
+        suffix = ".gz" if _is_compressed(path) else ""
+        handle, name = tempfile.mkstemp(prefix=_work_prefix(path), suffix=suffix, dir=path.parent)
         return cls(Path(name), handle)
 
     def write(self, data: bytes) -> None:
@@ -99,10 +97,12 @@ class OutputFile:
 
 def remove_left(path: Path) -> None:
     """Remove what exports that were killed have left beside an archive. One that is alive holds the lock of its file, which stays."""
+    # As mkstemp names it. Nobody gives such a name to a file of their own.
+    work = re.compile(rf"{_work_prefix(path)}[a-z0-9_]{{8}}(\.gz)?")
     # What cannot be seen, or somebody else owns or took away, is no reason not to export.
     with suppress(OSError):
         for left in tuple(path.parent.iterdir()):
-            if _WORK_NAME.fullmatch(left.name) and left.name.startswith(_work_prefix(path)):
+            if work.fullmatch(left.name):
                 with suppress(OSError):
                     _remove_unlocked(left)
 
@@ -115,11 +115,7 @@ def _remove_unlocked(path: Path) -> None:
 
 def _work_prefix(path: Path) -> str:
     """By the archive's name, of which it has a fixed length, for there may be no room beside it."""
-    return f"{_WORK}{hashlib.sha256(path.name.encode(errors='surrogateescape')).hexdigest()[:16]}-"
-
-
-def _work_suffix(path: Path) -> str:
-    return ".gz" if _is_compressed(path) else ""
+    return f"clew-export-{hashlib.sha256(path.name.encode(errors='surrogateescape')).hexdigest()[:16]}-"
 
 
 def _is_compressed(path: Path) -> bool:

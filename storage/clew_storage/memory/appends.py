@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from clew_storage.errors import ApprovalNotPending, CheckpointMissing, LeaseLost, RequestRecorded, VersionConflict
+from clew_storage.errors import ApprovalNotPending, CheckpointMissing, LeaseLost, VersionConflict
 from clew_storage.lines import extend
 from clew_storage.memory.tables import StoredThread, Tables
 from clew_storage.records import ApprovalRedaction, ApprovalState, CheckpointRedaction, Status, Write, Written
@@ -27,8 +27,7 @@ def append(tables: Tables, write: Write, *, admitted: bool) -> Written:
 
 
 def _refuse(tables: Tables, thread: StoredThread | None, write: Write, *, admitted: bool) -> None:
-    if tables.recorded(write.key, write.request):
-        raise RequestRecorded("a write with this request id was committed before")
+    tables.refuse_recorded(write.key, write.request)
     if not admitted:
         raise LeaseLost("the lease that this write was made under is no longer held")
     if thread is None:

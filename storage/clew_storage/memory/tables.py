@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
+from clew_storage.errors import RequestRecorded
 from clew_storage.lines import Line, contains, line_of, trimmed, truncate
 from clew_storage.records import (
     ApprovalRecord,
@@ -160,6 +161,11 @@ class Tables:
     def recorded(self, key: ThreadKey, request: RequestRecord | None) -> bool:
         """Whether the request was committed before."""
         return request is not None and (key, request.request_hash) in self.requests
+
+    def refuse_recorded(self, key: ThreadKey, request: RequestRecord | None) -> None:
+        """Raise `RequestRecorded` for a request that was committed before."""
+        if self.recorded(key, request):
+            raise RequestRecorded("a mutation with this request id was committed before")
 
     def record(self, key: ThreadKey, request: RequestRecord | None) -> None:
         """Remember a request that is now committed."""

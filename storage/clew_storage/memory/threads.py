@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from clew_storage.errors import CheckpointMissing, RequestRecorded, ThreadExists, ThreadMissing, VersionConflict
+from clew_storage.errors import CheckpointMissing, ThreadExists, ThreadMissing, VersionConflict
 from clew_storage.lines import contains
 from clew_storage.local_leases import LocalLeases
 from clew_storage.memory.appends import append, put_write
@@ -74,8 +74,7 @@ class MemoryThreads:
     ) -> bool:
         """See the port."""
         tables = self._tables()
-        if tables.recorded(key, request):
-            raise RequestRecorded("a cancel with this request id was committed before")
+        tables.refuse_recorded(key, request)
         thread = tables.incarnation(key, uid)
         head = thread.checkpoints.get(thread.record.head_version) if thread else None
         if thread is None or head is None or head.status is not Status.IN_PROGRESS:
@@ -181,8 +180,7 @@ class MemoryThreads:
     ) -> ThreadRecord:
         """See the port."""
         tables = self._tables()
-        if tables.recorded(key, request):
-            raise RequestRecorded("a change with this request id was committed before")
+        tables.refuse_recorded(key, request)
         thread = tables.threads.get(key)
         record = after_change(thread.record if thread else None, change, create=create, now_ms=now_ms)
         if thread is None:
@@ -196,8 +194,7 @@ class MemoryThreads:
     async def copy_thread(self, source: ThreadKey, source_uid: str, target: ThreadRecord, write: Write) -> Written:
         """See the port."""
         tables = self._tables()
-        if tables.recorded(target.key, write.request):
-            raise RequestRecorded("a copy with this request id was committed before")
+        tables.refuse_recorded(target.key, write.request)
         origin = tables.incarnation(source, source_uid)
         if origin is None:
             raise ThreadMissing(f"there is no thread {source.thread_id} with that uid")
@@ -216,8 +213,7 @@ class MemoryThreads:
     ) -> bool:
         """See the port."""
         tables = self._tables()
-        if tables.recorded(key, request):
-            raise RequestRecorded("a delete with this request id was committed before")
+        tables.refuse_recorded(key, request)
         thread = tables.threads.get(key)
         if thread is None:
             return False

@@ -13,11 +13,10 @@ from clew_storage.postgres.connections import Pool
 from clew_storage.postgres.inbox import PostgresApprovals
 from clew_storage.postgres.leases import PostgresLeases
 from clew_storage.postgres.messages import PostgresMessages
-from clew_storage.postgres.migrations import LOCK_TIMEOUT_S
 from clew_storage.postgres.retention import PostgresRetention
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.sessions import Session
-from clew_storage.postgres.settings import PostgresSettings, settings_of_url, without_password
+from clew_storage.postgres.settings import PostgresSettings, settings_of_url
 from clew_storage.postgres.sizes import PostgresSizes
 from clew_storage.postgres.threads import PostgresThreads
 from clew_storage.records import FormatChange
@@ -35,7 +34,7 @@ class PostgresBackend:
     shared = True
 
     def __init__(self, settings: PostgresSettings, *, pool: Pool | None = None) -> None:
-        self.url = without_password(settings.dsn) if settings.dsn else "postgresql://"
+        self.url = settings.url
         self.place: Mapping[str, str] = {"schema": settings.schema}
         self._settings = settings
         self._schema = Schema(settings.schema)
@@ -106,12 +105,7 @@ class PostgresBackend:
         if self._session is not None:
             raise StorageRefused(f"{self.url} is open already")
         self._session = await Session.open(
-            self._settings,
-            self._schema,
-            self._pool,
-            self._leases,
-            self._server,
-            LOCK_TIMEOUT_S if wait_s is None else wait_s,
+            self._settings, self._schema, self._pool, self._leases, self._server, wait_s=wait_s
         )
         return self._session.change
 

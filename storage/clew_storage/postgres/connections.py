@@ -14,7 +14,7 @@ from clew_storage.errors import StorageAway, StorageError, StorageUnavailable
 from clew_storage.postgres.failures import DRIVER_ERRORS, is_in_the_way, is_lost, is_over, translate, unknown
 from clew_storage.postgres.hosts import Hosts
 from clew_storage.postgres.rows import Connection
-from clew_storage.postgres.settings import PostgresSettings, without_password
+from clew_storage.postgres.settings import PostgresSettings
 
 T = TypeVar("T")
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
@@ -101,18 +101,7 @@ class Connections:
         """The database did something for us: if it was away, it is back."""
         if self._is_away:
             self._is_away = False
-            _log.warning("the database %s is back", self._where)
-
-    def _unreachable(self, error: BaseException) -> StorageAway:
-        told = str(translate(error))
-        if not self._is_away:
-            self._is_away = True
-            _log.warning("the database %s is away: %s", self._where, told)
-        return StorageAway(told)
-
-    @property
-    def _where(self) -> str:
-        return without_password(self._settings.dsn or "postgresql://")
+            _log.warning("the database %s is back", self._settings.url)
 
     async def give_back(self, connection: Connection) -> None:
         """Return a connection; one that is broken is replaced when it is needed."""
@@ -162,6 +151,13 @@ class Connections:
         """Let go of everything at once: the event loop ends."""
         if self._pool is not None and self._given is None:
             self._pool.terminate()
+
+    def _unreachable(self, error: BaseException) -> StorageAway:
+        told = str(translate(error))
+        if not self._is_away:
+            self._is_away = True
+            _log.warning("the database %s is away: %s", self._settings.url, told)
+        return StorageAway(told)
 
 
 class StandingConnection:

@@ -8,7 +8,6 @@ import asyncpg
 
 from clew_storage.errors import ThreadMissing
 from clew_storage.lines import Line, contains, line_of, trimmed, truncate
-from clew_storage.postgres.requests import recorded, request_columns
 from clew_storage.postgres.rows import (
     APPROVAL,
     CHECKPOINT,
@@ -29,7 +28,7 @@ from clew_storage.postgres.rows import (
 )
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.states import State, read_pieces
-from clew_storage.records import CheckpointRecord, Glance, Grant, Head, LogEntry, RequestRecord, ThreadKey
+from clew_storage.records import CheckpointRecord, Glance, Grant, Head, LogEntry, ThreadKey
 
 _THREAD = f"SELECT {THREAD}, {THREAD_PLACE} FROM clew.threads t WHERE t.tenant = $1 AND t.thread_id = $2 AND t.uid IS NOT NULL"
 _HEAD = f"""
@@ -258,25 +257,3 @@ async def get_state(connection: Connection, schema: Schema, key: ThreadKey, vers
         # Its log was trimmed in this moment.
         return None
     return pieces.state()
-
-
-async def request_cancel(
-    connection: Connection,
-    schema: Schema,
-    key: ThreadKey,
-    uid: str,
-    run_version: int,
-    attempt: int,
-    *,
-    request: RequestRecord | None,
-) -> bool:
-    """See the port."""
-    row = await connection.fetchrow(
-        schema.sql("SELECT * FROM clew.request_cancel_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"),
-        key.tenant, key.thread_id, uid, run_version, attempt, *request_columns(request),
-    )  # fmt: skip
-    assert row is not None
-    done, was_recorded = row
-    if was_recorded:
-        raise recorded()
-    return bool(done)

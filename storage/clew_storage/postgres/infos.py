@@ -1,4 +1,4 @@
-"""What is known of threads: listed and changed."""
+"""What is known of threads: listed, changed, marked for cancelling."""
 
 from __future__ import annotations
 
@@ -72,6 +72,28 @@ async def change_info(
     if refusal == 8:
         raise RevisionConflict(change.expected_revision or 0, detail)
     return thread_record(record)
+
+
+async def request_cancel(
+    connection: Connection,
+    schema: Schema,
+    key: ThreadKey,
+    uid: str,
+    run_version: int,
+    attempt: int,
+    *,
+    request: RequestRecord | None,
+) -> bool:
+    """See the port."""
+    row = await connection.fetchrow(
+        schema.sql("SELECT * FROM clew.request_cancel_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"),
+        key.tenant, key.thread_id, uid, run_version, attempt, *request_columns(request),
+    )  # fmt: skip
+    assert row is not None
+    done, was_recorded = row
+    if was_recorded:
+        raise recorded()
+    return bool(done)
 
 
 async def list_threads(

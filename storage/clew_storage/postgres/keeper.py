@@ -59,7 +59,6 @@ class LeaseKeeper:
         Those that somebody has locked come after all others, one by one, so that none of them holds up any other for long.
         Raises `StorageUnavailable` when some could not be renewed.
         """
-        grants: list[Grant] = []
         try:
             grants = await self._renew(self._leases.held(), None)
         finally:

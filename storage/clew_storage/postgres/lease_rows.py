@@ -135,7 +135,10 @@ class LeaseRows:
     async def renew(
         self, connection: Connection, grants: Sequence[Grant], *, wait_s: float | None = None
     ) -> tuple[frozenset[int], frozenset[int]]:
-        """Hold on; the epochs of those that are still held, and of those that others have locked: these are waited for, or passed over."""
+        """Hold on; the epochs that are still held, and those that others have locked.
+
+        `wait_s`: how long a locked one, which comes alone, is waited for (None: it is passed over).
+        """
         try:
             rows = await connection.fetch(
                 self._schema.sql("SELECT * FROM clew.renew_2($1, $2, $3, $4, $5, $6)"),
@@ -148,14 +151,13 @@ class LeaseRows:
             )
         except LockNotAvailableError:
             return frozenset(), frozenset(grant.epoch for grant in grants)
-        return frozenset(epoch for epoch, locked in rows if not locked), frozenset(
-            epoch for epoch, locked in rows if locked
-        )
+        held = frozenset(epoch for epoch, locked in rows if not locked)
+        return held, frozenset(epoch for epoch, _ in rows) - held
 
     async def wait_on(
         self, connection: Connection, tickets: Sequence[Ticket], *, wait_s: float | None = None
     ) -> frozenset[int]:
-        """Stay in the queue; the numbers of those that could not, since others have them locked."""
+        """Stay in the queue; the numbers of those that could not, since others have them locked. `wait_s` as for `renew`."""
         try:
             rows = await connection.fetch(
                 self._schema.sql("SELECT * FROM clew.wait_on_2($1, $2, $3, $4, $5)"),

@@ -55,9 +55,13 @@ class Session:
         pool: Pool | None,
         leases: PostgresLeases,
         server: str,
-        migration_wait_s: float,
+        *,
+        wait_s: float | None,
     ) -> Session:
-        """Connect, see that the database is fit for it, bring the schema up to date, begin to write and to keep leases."""
+        """Connect, see that the database is fit for it, bring the schema up to date, begin to write and to keep leases.
+
+        `wait_s` as in the port's `Backend.open`.
+        """
         async with AsyncExitStack() as stack:
             connections = Connections(settings, pool)
             try:
@@ -65,9 +69,7 @@ class Session:
                 stack.push_async_callback(connections.close)
                 async with connections.lend() as connection:
                     await _check_server(connection)
-                    change = await _bring_up_to_date(
-                        connection, schema, may_migrate=settings.migrate, wait_s=migration_wait_s
-                    )
+                    change = await _bring_up_to_date(connection, schema, may_migrate=settings.migrate, wait_s=wait_s)
             except (ClientConfigurationError, ValueError) as error:
                 raise StorageRefused(f"the URL of the database cannot be used: {error}") from error
             except DRIVER_ERRORS as error:
@@ -163,10 +165,10 @@ async def _check_server(connection: Connection) -> None:
 
 
 async def _bring_up_to_date(
-    connection: Connection, schema: Schema, *, may_migrate: bool, wait_s: float
+    connection: Connection, schema: Schema, *, may_migrate: bool, wait_s: float | None
 ) -> FormatChange:
     if may_migrate:
-        return await migrate(connection, schema, lock_s=wait_s)
+        return await migrate(connection, schema, wait_s=wait_s)
     version = await stored_format(connection, schema)
     refuse_newer(version)
     if not version:

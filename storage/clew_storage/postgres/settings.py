@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlunsplit
 
 from clew_storage.errors import StorageRefused
+from clew_storage.urls import parts_of
 
 _NUMBERS = ("pool_size", "pool_timeout_s", "connect_timeout_s", "command_timeout_s", "lease_s", "poll_s", "patience_s")
 # A day, or more connections than a database has.
@@ -54,10 +55,15 @@ class PostgresSettings:
             if not 0 < getattr(self, name) <= _MOST:
                 raise StorageRefused(f"{name} must be greater than 0, and {_MOST:,} at most")
 
+    @property
+    def url(self) -> str:
+        """Where the database is, as it may be shown."""
+        return without_password(self.dsn or "postgresql://")
+
 
 def settings_of_url(url: str) -> PostgresSettings:
     """The settings that a URL spells out; what is not ours in it (`sslmode`, …) stays in the DSN."""
-    parts = urlsplit(url)
+    parts = parts_of(url, "the database")
     given: dict[str, Any] = {}
     theirs: list[tuple[str, str]] = []
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
@@ -76,7 +82,7 @@ def settings_of_url(url: str) -> PostgresSettings:
 
 def without_password(url: str) -> str:
     """The URL as it may be shown."""
-    parts = urlsplit(url)
+    parts = parts_of(url, "the database")
     query = urlencode(
         [(name, "***" if name in _SECRETS else value) for name, value in parse_qsl(parts.query)], safe="*"
     )

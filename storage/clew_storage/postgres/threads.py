@@ -49,7 +49,7 @@ class PostgresThreads:
         """See the port."""
         session = self._session()
         return await session.write(
-            lambda connection: heads.request_cancel(
+            lambda connection: infos.request_cancel(
                 connection, session.schema, key, uid, run_version, attempt, request=request
             ),
             repeatable=True,

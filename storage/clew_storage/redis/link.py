@@ -15,6 +15,7 @@ from redis.exceptions import OutOfMemoryError, RedisError
 
 from clew_storage.beside import RedisSettings
 from clew_storage.errors import StorageFull, StorageRefused, StorageUnavailable
+from clew_storage.urls import parts_of
 
 FAILURES = (RedisError, OSError, TimeoutError)
 _CONNECT_S = 2.0
@@ -132,6 +133,8 @@ def _client_of(connection: object) -> Redis:
             "redis is a URL, a redis.asyncio.Redis, a redis.asyncio.ConnectionPool or RedisSettings of one of these, "
             f"not {type(connection).__name__}"
         )
+    if connection.startswith(("redis://", "rediss://")):
+        parts_of(connection, "Redis")
     try:
         # A call is made once: whoever asks knows what to do without an answer, and nothing waits for a Redis that is away.
         return Redis.from_url(

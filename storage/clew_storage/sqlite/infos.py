@@ -121,6 +121,7 @@ def request_cancel(
     uid: str,
     run_version: int,
     attempt: int,
+    *,
     request: RequestRecord | None,
 ) -> bool:
     """See the port."""

@@ -58,7 +58,7 @@ class SqliteThreads:
     ) -> bool:
         """See the port."""
         return await self._session().writer.write(
-            lambda connection: infos.request_cancel(connection, key, uid, run_version, attempt, request)
+            lambda connection: infos.request_cancel(connection, key, uid, run_version, attempt, request=request)
         )
 
     async def get_checkpoint(self, key: ThreadKey, version: int) -> CheckpointRecord | None:

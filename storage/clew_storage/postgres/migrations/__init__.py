@@ -14,7 +14,7 @@ from clew_storage.postgres.schemas import Schema
 from clew_storage.records import FormatChange
 
 # Whoever waits longer for another server's migration, or for a table that others do not let go, is told so.
-LOCK_TIMEOUT_S = 30
+_WAIT_S = 30
 # How long a step stands in line for a table: so long everybody else waits behind it. How long it then leaves to others.
 _IN_LINE_S, _PAUSE_S = 0.2, 0.5
 
@@ -52,15 +52,15 @@ async def migrate(
     schema: Schema,
     *,
     upto: int | None = None,
-    lock_s: float = LOCK_TIMEOUT_S,
+    wait_s: float | None = None,
 ) -> FormatChange:
     """Take the steps that the schema lacks, a transaction each; `upto` stops early, as an older program would.
 
     A schema that lacks none is only read, so that a role without the right to make tables can serve it. Of several that
     migrate at once one does, and the others wait for it. A table that others use is asked for again and again, for a moment each, so that
-    servers that are up go on. Both waits together last `lock_s` seconds at most.
+    servers that are up go on. Both waits together last `wait_s` seconds at most (None: 30).
     """
-    until = time.monotonic() + lock_s
+    until = time.monotonic() + (_WAIT_S if wait_s is None else wait_s)
     before = current = await stored_format(connection, schema)
     refuse_newer(before)
     for step in known_migrations():

@@ -1,0 +1,55 @@
+"""Approvals: questions to people, and their ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from clew_storage.records.threads import ThreadKey
+
+
+class ApprovalState(StrEnum):
+    """Where an approval stands. Only a pending one can be decided, and only once."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    ANSWERED = "answered"
+    EXPIRED = "expired"
+    VOID = "void"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRecord:
+    """A question to a person. `version` is the checkpoint that asked; `body` and `decision` are the engine's JSON."""
+
+    id: str
+    key: ThreadKey
+    uid: str
+    run_version: int
+    version: int
+    kind: str
+    state: ApprovalState
+    created_at_ms: int
+    expires_at_ms: int | None
+    body: bytes
+    decided_at_ms: int | None = None
+    decision: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDecision:
+    """The end of one pending approval."""
+
+    approval_id: str
+    state: ApprovalState
+    decision: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRedaction:
+    """What a stored approval has as its body and its decision from now on; how it stands does not change."""
+
+    approval_id: str
+    body: bytes
+    decision: bytes | None
