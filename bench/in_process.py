@@ -11,7 +11,8 @@ from pathlib import Path
 from bench.disks import fsyncs
 from bench.figures import Rounds
 from bench.floor import Floor
-from bench.turn import QUESTION, bench_agent
+from bench.text import QUESTION
+from bench.turn import bench_agent
 from clew_engine import Storage
 
 Turn = Callable[[str], Awaitable[object]]

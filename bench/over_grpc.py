@@ -12,7 +12,8 @@ import grpc
 from bench.figures import Rounds
 from bench.floor import Floor
 from bench.server import Served, serving
-from bench.turn import EVENTS, QUESTION
+from bench.text import QUESTION
+from bench.turn import EVENTS
 from clew.v1 import run_service_pb2, run_service_pb2_grpc
 
 

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.figures import Figure
-from bench.turn import EVENTS, TEXT_BYTES
+from bench.text import TEXT_BYTES
+from bench.turn import EVENTS
 
 _README = """# Benchmarks
 

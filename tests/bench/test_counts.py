@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from bench.goals import GOALS
-from bench.turn import QUESTION, TEXT_BYTES, bench_agent
+from bench.text import QUESTION, TEXT_BYTES
+from bench.turn import bench_agent
 from clew_engine import Storage
 from clew_engine.threads import Thread
 from clew_storage.records import ThreadKey
