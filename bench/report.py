@@ -54,13 +54,13 @@ def print_table(figures: Sequence[Figure], title: str) -> None:
     table.add_column("met")
     for figure in figures:
         style = {True: "green", False: "red", None: ""}[figure.met]
-        low, high = figure.spread
+        spread = map(shown, figure.spread or ())
         table.add_row(
             figure.name,
             shown(figure.value),
             figure.unit,
-            shown(low),
-            shown(high),
+            next(spread, ""),
+            next(spread, ""),
             _goal(figure),
             _met(figure),
             style=style,
@@ -72,8 +72,7 @@ def write_readme(path: Path, figures: Sequence[Figure], machine: Sequence[tuple[
     """`bench/README.md`."""
     rows = ["| figure | median | unit | smallest to largest | goal | met |", "| --- | ---: | --- | ---: | ---: | --- |"]
     for figure in figures:
-        low, high = figure.spread
-        spread = f"{shown(low)} to {shown(high)}" if len(figure.values) > 1 else ""
+        spread = " to ".join(map(shown, figure.spread or ())) if len(figure.values) > 1 else ""
         rows.append(
             f"| {figure.name} | {shown(figure.value)} | {figure.unit} | {spread} | {_goal(figure)} | {_met(figure)} |"
         )
@@ -87,8 +86,10 @@ def write_readme(path: Path, figures: Sequence[Figure], machine: Sequence[tuple[
     path.write_text(text, encoding="utf-8")
 
 
-def shown(value: float) -> str:
+def shown(value: float | None) -> str:
     """With the digits that mean something."""
+    if value is None:
+        return "not measured"
     if value == int(value) or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -40,11 +40,11 @@ class Served:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Served]:
-    """A server on a SQLite file in the folder; it is stopped at the end."""
+def serving(folder: Path, storage: str) -> Iterator[Served]:
+    """A server on the storage of this URL, with its log in the folder; it is stopped at the end."""
     port_file = folder / "port"
     port_file.unlink(missing_ok=True)
-    command = [*_SERVE, "--storage", f"sqlite://{folder / 'served.db'}", "--port", "0", "--port-file", str(port_file)]
+    command = [*_SERVE, "--storage", storage, "--port", "0", "--port-file", str(port_file)]
     begin = time.perf_counter()
     with (folder / "server.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
