@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,13 +12,14 @@ import asyncpg
 
 from bench.goals import SQLITE
 from tests.support.postgres import a_server
+from tests.support.postgres_keeper import binaries
 
 # Gives an empty database of this name, as a URL.
 NewDatabase = Callable[[str], Awaitable[str]]
 
 
-class UnreachableError(Exception):
-    """The server, which does not run as root, cannot get at the disk that is measured."""
+class NoDatabaseError(Exception):
+    """There is no such database here; the text says why."""
 
 
 @asynccontextmanager
@@ -25,7 +27,7 @@ async def databases(kind: str, folder: Path) -> AsyncGenerator[NewDatabase, None
     """Databases in the folder, under the environment of this process.
 
     Raises:
-        UnreachableError: See there.
+        NoDatabaseError: There is no Postgres, or it cannot get at the folder.
     """
     if kind == SQLITE:
 
@@ -34,8 +36,9 @@ async def databases(kind: str, folder: Path) -> AsyncGenerator[NewDatabase, None
 
         yield new_file
         return
+    postgres_version()
     if os.geteuid() == 0 and not all(each.stat().st_mode & 0o001 for each in (folder, *folder.parents)):
-        raise UnreachableError("Postgres does not run as root, and only root can reach the folder")
+        raise NoDatabaseError("Postgres does not run as root, and only root can reach the folder")
     with a_server(f"folder={folder}", "shared_buffers=128MB") as server:
         _check_preloaded(folder)
         connection = await asyncpg.connect(server.dsn)
@@ -48,6 +51,20 @@ async def databases(kind: str, folder: Path) -> AsyncGenerator[NewDatabase, None
             yield new_database
         finally:
             await connection.close()
+
+
+def postgres_version() -> str:
+    """Of the server that is measured.
+
+    Raises:
+        NoDatabaseError: There is none.
+    """
+    try:
+        command = [str(binaries() / "postgres"), "--version"]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise NoDatabaseError(str(error)) from error
+    return said.split()[-1]
 
 
 def _check_preloaded(folder: Path) -> None:

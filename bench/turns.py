@@ -10,7 +10,7 @@ from pathlib import Path
 
 import grpc
 
-from bench.databases import NewDatabase, UnreachableError, databases
+from bench.databases import NewDatabase, NoDatabaseError, databases
 from bench.figures import Rounds
 from bench.floor import Floor
 from bench.goals import SQLITE
@@ -51,7 +51,7 @@ async def measure(
     async with AsyncExitStack() as stack:
         try:
             new = await stack.enter_async_context(databases(database, folder))
-        except UnreachableError as error:
+        except NoDatabaseError as error:
             found.note(f"not measured ({error}): turns on {database}")
             return found
         entrants: dict[str, Entrant] = {}

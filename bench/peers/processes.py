@@ -14,7 +14,7 @@ from typing import Any
 from bench.samples import Sample
 
 _ROOT = Path(__file__).parents[2]
-_PATIENCE_S = 120
+_PATIENCE_S = 300
 
 
 class PeerFailedError(Exception):
