@@ -7,12 +7,11 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bench.disks import Disk
+from bench.disks import Disk, a_folder
 from bench.figures import load_rounds
 
 _ROOT = Path(__file__).parent.parent
@@ -20,15 +19,19 @@ _ROOT = Path(__file__).parent.parent
 
 def run_child(name: str, disk: Disk, **options: Any) -> list[tuple[str, str, list[float]]]:
     """Run the `measure` of bench.<name> on a disk, in a folder that is swept afterwards."""
-    with tempfile.TemporaryDirectory(dir=disk.folder) as folder:
+    with a_folder(disk.folder) as folder:
         done = subprocess.run(
-            [sys.executable, "-m", "bench.child", name, folder, json.dumps(options)],
-            env=os.environ | disk.environment | {"PYTHONPATH": str(_ROOT)},
+            [sys.executable, "-m", "bench.child", name, str(folder), json.dumps(options)],
+            env=os.environ | disk.environment | {"PYTHONPATH": _path()},
             stdout=subprocess.PIPE,
             text=True,
             check=True,
         )
     return load_rounds(done.stdout)
+
+
+def _path() -> str:
+    return os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
 import subprocess
@@ -39,24 +38,25 @@ def build_shim(folder: Path) -> Path | None:
 
 
 @contextmanager
+def a_folder(place: Path | None) -> Iterator[Path]:
+    """A folder that is swept at the end. All may pass through it: Postgres does not run as root."""
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=place) as name:
+        folder = Path(name)
+        folder.chmod(0o711)
+        yield folder
+
+
+@contextmanager
 def open_disks(build: Path) -> Iterator[tuple[Disk | None, Disk]]:
     """The controlled disk (None where it cannot be had) and the real one; both are swept at the end."""
     build.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="bench-", dir=build) as real:
-        shim = build_shim(Path(real))
+    with a_folder(build) as real, a_folder(None) as programs:
+        shim = build_shim(programs)
         preload = {"LD_PRELOAD": str(shim)} if shim else {}
-        real_disk = Disk(REAL, Path(real), preload)
+        real_disk = Disk(REAL, real, preload)
         if shim is None:
             yield None, real_disk
             return
         memory = _MEMORY if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) else None
-        with tempfile.TemporaryDirectory(prefix="bench-", dir=memory) as controlled:
-            yield Disk(CONTROLLED, Path(controlled), preload | {"BENCH_FSYNC_US": "1000"}), real_disk
-
-
-def fsyncs() -> int | None:
-    """How often this process has synced so far; None without the shim."""
-    try:
-        return int(ctypes.CDLL(None).bench_fsyncs())
-    except AttributeError:
-        return None
+        with a_folder(memory) as controlled:
+            yield Disk(CONTROLLED, controlled, preload | {"BENCH_FSYNC_US": "1000"}), real_disk

@@ -29,7 +29,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """The values of every round of one measure."""
+    """The values of every round of one measure; none where it could not be taken."""
 
     name: str
     unit: str
@@ -37,25 +37,25 @@ class Figure:
     goal: Goal | None = None
 
     @property
-    def value(self) -> float:
+    def value(self) -> float | None:
         """The median."""
-        return median(self.values)
+        return median(self.values) if self.values else None
 
     @property
-    def spread(self) -> tuple[float, float]:
+    def spread(self) -> tuple[float, float] | None:
         """The smallest and the largest value."""
-        return min(self.values), max(self.values)
+        return (min(self.values), max(self.values)) if self.values else None
 
     @property
     def met(self) -> bool | None:
-        """Whether the goal is met; None without a goal."""
-        return None if self.goal is None else self.goal.met(self.value)
+        """Whether the goal is met; None without a goal or a value."""
+        return None if self.goal is None or self.value is None else self.goal.met(self.value)
 
     def as_dict(self) -> dict[str, Any]:
         """The row of `build/bench.json`."""
         return {
             "name": self.name,
-            "value": round(self.value, 4),
+            "value": None if self.value is None else round(self.value, 4),
             "unit": self.unit,
             "goal": None if self.goal is None else self.goal.bound,
             "met": self.met,
@@ -73,6 +73,10 @@ class Rounds:
         """More values of a measure."""
         self.units[name] = unit
         self.values.setdefault(name, []).extend(values)
+
+    def note(self, text: str) -> None:
+        """A row that only says something."""
+        self.add(text, "")
 
     def dump(self) -> str:
         """As text for the parent."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from bench.turn import RECORDS
+from bench.text import RECORDS
 
 _Row = tuple[str, int, bytes]
 _Job = tuple[list[_Row], asyncio.Future[None]]

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from bench.figures import Rounds
-from bench.turn import QUESTION, TEXT_BYTES, bench_agent
+from bench.text import QUESTION, TEXT_BYTES
+from bench.turn import bench_agent
 from clew_engine import Storage
 from clew_engine.threads import Thread
 

@@ -7,6 +7,8 @@ import platform
 import sqlite3
 from pathlib import Path
 
+from bench.databases import NoDatabaseError, postgres_version
+
 
 def describe(folder: Path) -> list[tuple[str, str]]:
     """Names and values, for a table; `folder` is what the real disk is measured in."""
@@ -16,6 +18,7 @@ def describe(folder: Path) -> list[tuple[str, str]]:
         ("file system of the real disk", _file_system(folder)),
         ("Python", f"{platform.python_implementation()} {platform.python_version()}"),
         ("SQLite", sqlite3.sqlite_version),
+        ("Postgres", _postgres()),
         ("load before the first round", f"{os.getloadavg()[0]:.1f}"),
     ]
 
@@ -26,6 +29,13 @@ def _cpu() -> str:
     except OSError:
         return platform.processor() or platform.machine()
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def _postgres() -> str:
+    try:
+        return postgres_version()
+    except NoDatabaseError as error:
+        return f"none: {error}"
 
 
 def _file_system(folder: Path) -> str:

@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from bench.figures import Rounds
-from bench.turn import QUESTION, bench_agent
+from bench.text import QUESTION
+from bench.turn import bench_agent
 from clew_engine import Storage
 from clew_engine.retention import Retention
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import grpc
 
 from bench.figures import Rounds
-from bench.over_grpc import Caller, gather
+from bench.over_grpc import Caller
+from bench.samples import sample
 from bench.server import Served, serving
 from clew.v1 import run_service_pb2, run_service_pb2_grpc
 
@@ -55,14 +56,14 @@ class Watcher:
 async def measure(folder: Path, *, watches: int, rounds: int) -> Rounds:
     """Open them all, then turns on a thread that many of them watch and on one that nobody does, in every round."""
     found = Rounds()
-    with serving(folder) as server:
+    with serving(folder, f"sqlite://{folder}/served.db") as server:
         async with AsyncExitStack() as stack:
             channels = [
                 await stack.enter_async_context(grpc.aio.insecure_channel(server.target, _OPTIONS))
                 for _ in range(_CHANNELS)
             ]
             caller = Caller(channels[0])
-            await gather(caller, "watched", _THREADS, 1)
+            await sample(caller.turn, "watched", _THREADS, 1)
             before = server.resident_mb
             watchers = [_watcher(channels, number) for number in range(watches)]
             for watcher in watchers:
@@ -78,7 +79,7 @@ async def measure(folder: Path, *, watches: int, rounds: int) -> Rounds:
 
 def _watcher(channels: list[grpc.aio.Channel], number: int) -> Watcher:
     runs = run_service_pb2_grpc.RunServiceStub(channels[number % _CHANNELS])
-    return Watcher(runs, f"watched-{_THREADS}.{number % _THREADS}")
+    return Watcher(runs, f"watched.{number % _THREADS}")
 
 
 async def _idle(found: Rounds, server: Served, where: str) -> None:
@@ -94,7 +95,7 @@ async def _turns(found: Rounds, caller: Caller, watchers: list[Watcher], number:
     watched = watchers[number % _THREADS :: _THREADS]
     due = watched[0].version + _A_TURN
     begin = time.perf_counter()
-    await caller.turn(f"watched-{_THREADS}.{number % _THREADS}")
+    await caller.turn(f"watched.{number % _THREADS}")
     await asyncio.gather(*(each.reach(due) for each in watched))
     last = max(each.last for each in watched)
     found.add(f"a turn until its last watcher has it, {len(watched)} of {where}", "ms", 1000 * (last - begin))

@@ -1,18 +1,22 @@
-"""The turn through gRPC, with every event streamed to a client in another process than the server."""
+"""The turn through gRPC, with every event streamed to a client in another process than the server; and what a server alone takes."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from uuid import uuid4
 
 import grpc
 
 from bench.figures import Rounds
-from bench.floor import Floor
+from bench.samples import Sample, sample
+from bench.served import TICK_S
 from bench.server import Served, serving
-from bench.turn import EVENTS, QUESTION
+from bench.text import QUESTION
+from bench.turn import EVENTS
 from clew.v1 import run_service_pb2, run_service_pb2_grpc
 
 
@@ -39,6 +43,13 @@ class Caller:
         assert events == EVENTS, f"{events} events came, and a turn has {EVENTS}"
         self.events += events
 
+    async def lags(self) -> list[float]:
+        """How much later than asked the server's event loop came back to a slow model each time, in ms."""
+        stamps: list[int] = []
+        async for response in self._runs.Send(_request(f"lags-{time.monotonic_ns()}", "ticking")):
+            stamps += [int(event.text_delta.text) for event in response.events if event.text_delta.text]
+        return [(later - earlier) / 1e6 - 1000 * TICK_S for earlier, later in pairwise(stamps)]
+
     async def ticks(self) -> list[float]:
         """How long each text delta of a slow model was under way, in ms."""
         found: list[float] = []
@@ -48,65 +59,49 @@ class Caller:
         return found
 
 
-async def measure(folder: Path, *, rounds: int, alone: int, together: int, starts: int) -> Rounds:
-    """Rates at 1 and 32 threads beside the floor, the first event, the way of a delta, start and memory."""
+class OverGrpc:
+    """Takes samples of a server, whose CPU time they have, and keeps what else is known of the last one."""
+
+    def __init__(self, server: Served, channel: grpc.aio.Channel) -> None:
+        self._server = server
+        self._channel = channel
+        self.first_ms = 0.0
+        self.events_a_message = 0.0
+
+    async def __call__(self, name: str, threads: int, turns: int) -> Sample:
+        """So many turns on each of so many new threads."""
+        caller = Caller(self._channel)
+        cpu = self._server.cpu_s
+        taken = await sample(caller.turn, name, threads, turns)
+        self.first_ms = median(caller.first_ms)
+        self.events_a_message = caller.events / caller.messages
+        return Sample(taken.rate, 1000 * (self._server.cpu_s - cpu) / (threads * turns), None)
+
+
+async def measure(folder: Path, *, rounds: int, starts: int, under_load: int) -> Rounds:
+    """Start and memory of so many servers, then the way of a delta, and the event loop's lag beside `under_load` turns on each of 32 threads."""
     found = Rounds()
     for number in range(starts):
         fresh = folder / f"start-{number}"
         await asyncio.to_thread(fresh.mkdir)
-        with serving(fresh) as server:
+        with serving(fresh, f"sqlite://{fresh}/served.db") as server:
             await asyncio.sleep(0.5)
             found.add("start to ready", "s", server.ready_s)
             found.add("resident memory, idle", "MB", server.resident_mb)
-    with serving(folder) as server, Floor(folder / "floor.db") as floor:
+    with serving(folder, f"sqlite://{folder}/served.db") as server:
         async with grpc.aio.insecure_channel(server.target) as channel:
-            await gather(Caller(channel), "warm", 4, 5)
+            caller = Caller(channel)
+            await sample(caller.turn, "warm", 4, 5)
+            for _ in range(rounds):
+                found.add("model to client, a text delta, p50", "ms", median(await caller.ticks()))
             for number in range(rounds):
-                for threads, turns in ((1, alone), (32, together)):
-                    base = await _floor(floor, f"r{number}", threads, turns)
-                    await _round(found, server, Caller(channel), f"r{number}", threads, turns, base)
-                found.add("model to client, a text delta, p50", "ms", _median(await Caller(channel).ticks()))
+                load = asyncio.create_task(sample(caller.turn, f"load-{number}", 32, under_load))
+                lags = sorted(await caller.lags())
+                await load
+                found.add("event loop's lag beside 32 threads, p99", "ms", lags[len(lags) * 99 // 100])
     return found
-
-
-async def _round(
-    found: Rounds, server: Served, caller: Caller, name: str, threads: int, turns: int, base: float
-) -> None:
-    cpu, begin = server.cpu_s, time.perf_counter()
-    await gather(caller, name, threads, turns)
-    wall, count = time.perf_counter() - begin, threads * turns
-    where = f"{threads} thread{'s' if threads > 1 else ''}"
-    found.add(f"over gRPC, {where}", "turns/s", count / wall)
-    found.add(f"over gRPC against the floor, {where}", "ratio", count / wall / base)
-    found.add(f"CPU a turn over gRPC, server, {where}", "ms", 1000 * (server.cpu_s - cpu) / count)
-    found.add(f"first event over gRPC, p50, {where}", "ms", _median(caller.first_ms))
-    found.add(f"events in a gRPC message, {where}", "events", caller.events / caller.messages)
-
-
-async def _floor(floor: Floor, name: str, threads: int, turns: int) -> float:
-    async def one(thread: str) -> None:
-        for _ in range(turns):
-            await floor.turn(thread)
-
-    begin = time.perf_counter()
-    await asyncio.gather(*(one(f"{name}-{threads}.{number}") for number in range(threads)))
-    return threads * turns / (time.perf_counter() - begin)
-
-
-async def gather(caller: Caller, name: str, threads: int, turns: int) -> None:
-    """`turns` turns on each of so many threads, side by side."""
-
-    async def one(thread: str) -> None:
-        for _ in range(turns):
-            await caller.turn(thread)
-
-    await asyncio.gather(*(one(f"{name}-{threads}.{number}") for number in range(threads)))
 
 
 def _request(thread: str, app: str) -> run_service_pb2.SendRequest:
     # As the clients do, which make a request id for every call.
     return run_service_pb2.SendRequest(thread_id=thread, app=app, text=QUESTION, request_id=uuid4().hex)
-
-
-def _median(values: list[float]) -> float:
-    return sorted(values)[len(values) // 2]

@@ -16,7 +16,8 @@ from rich.table import Table
 
 from bench.disks import open_disks
 from bench.layers import Profile
-from bench.over_grpc import Caller, gather
+from bench.over_grpc import Caller
+from bench.samples import sample
 from bench.server import serving
 
 ROOT = Path(__file__).parent.parent
@@ -58,13 +59,13 @@ def main() -> None:
 
 
 async def _load(folder: Path, turns: int, profile: Path | None) -> Spent:
-    with serving(folder, profile=profile) as server:
+    with serving(folder, f"sqlite://{folder}/served.db", profile=profile) as server:
         async with grpc.aio.insecure_channel(server.target) as channel:
-            await gather(Caller(channel), "warm", 4, 5)
+            await sample(Caller(channel).turn, "warm", 4, 5)
             before = server.threads_cpu_s()
             if profile is not None:
                 os.kill(server.pid, signal.SIGUSR1)
-            await gather(Caller(channel), "profiled", _THREADS, turns)
+            await sample(Caller(channel).turn, "profiled", _THREADS, turns)
             if profile is not None:
                 os.kill(server.pid, signal.SIGUSR1)
             return Spent(before, server.threads_cpu_s(), server.pid)

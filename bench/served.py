@@ -12,6 +12,7 @@ from clew_engine.messages import TextPart, Usage
 from clew_engine.models import ModelEvent, ModelRequest, ModelResponse, TextChunk
 
 _TICKS = 100
+TICK_S = 0.003
 
 
 class TickingModel:
@@ -23,7 +24,7 @@ class TickingModel:
         """Times in ns, each with a blank after it."""
         said = ""
         for _ in range(_TICKS):
-            await asyncio.sleep(0.003)
+            await asyncio.sleep(TICK_S)
             tick = f"{time.monotonic_ns()} "
             said += tick
             yield TextChunk(0, tick)

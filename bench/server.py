@@ -45,22 +45,16 @@ class Served:
 
 
 @contextmanager
-def serving(folder: Path, *, profile: Path | None = None) -> Iterator[Served]:
-    """A server on a SQLite file in the folder; it is stopped at the end. `profile`: it runs under the profiler, and leaves this file."""
+def serving(folder: Path, storage: str, *, profile: Path | None = None) -> Iterator[Served]:
+    """A server on the storage of this URL, with its log in the folder; it is stopped at the end.
+
+    `profile`: it runs under the profiler, and leaves this file.
+    """
     port_file = folder / "port"
     port_file.unlink(missing_ok=True)
-    begin_with = _CLEW if profile is None else (sys.executable, "-m", "bench.profiled", str(profile))
-    command = [
-        *begin_with,
-        "serve",
-        "bench.served",
-        "--storage",
-        f"sqlite://{folder / 'served.db'}",
-        "--port",
-        "0",
-        "--port-file",
-        str(port_file),
-    ]
+    program = _CLEW if profile is None else (sys.executable, "-m", "bench.profiled", str(profile))
+    options = ("--storage", storage, "--port", "0", "--port-file", str(port_file))
+    command = [*program, "serve", "bench.served", *options]
     begin = time.perf_counter()
     with (folder / "server.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)

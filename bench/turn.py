@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
+from bench.text import ANSWER, ARGS, PLAN, RESULT
 from clew_engine import Agent, Storage
 from clew_engine.messages import TextPart, ToolCallPart, Usage
 from clew_engine.models import ModelEvent, ModelRequest, ModelResponse, TextChunk
 
-_WORDS = "every step is on the thread, so a run can be left, resumed, rewound and read from any language; "
-QUESTION = (_WORDS * 4)[:300]
-_PLAN = (_WORDS * 4)[:60]
-_RESULT = (_WORDS * 4)[:100]
-_ANSWER = (_WORDS * 8)[:430]
-_ARGS = '{"order":"A-1001"}'
-_CALLS = (ToolCallPart("", "look_up", _ARGS), ToolCallPart("", "check", _ARGS))
+_CALLS = (ToolCallPart("", "look_up", ARGS), ToolCallPart("", "check", ARGS))
 _USAGE = Usage(input_tokens=700, output_tokens=120)
-# Text that is new in a turn, in bytes: message, both model steps, arguments and results.
-TEXT_BYTES = len(QUESTION + _PLAN + _ANSWER) + 2 * len(_ARGS + _RESULT)
 # Without the 15 deltas there are 11 events in the log.
 _PLAN_DELTAS, _ANSWER_DELTAS = 3, 12
 EVENTS = 11 + _PLAN_DELTAS + _ANSWER_DELTAS
-# The records that a turn has to make durable: one wait for each group.
-RECORDS = ((QUESTION,), (_PLAN + 2 * _ARGS,), (_RESULT, _RESULT), (_ANSWER,))
 
 
 class ScriptedModel:
@@ -33,7 +24,7 @@ class ScriptedModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         """The chunks and then the reply."""
         answering = request.messages[-1].role == "tool"
-        text, deltas = (_ANSWER, _ANSWER_DELTAS) if answering else (_PLAN, _PLAN_DELTAS)
+        text, deltas = (ANSWER, _ANSWER_DELTAS) if answering else (PLAN, _PLAN_DELTAS)
         for chunk in _cut(text, deltas):
             yield TextChunk(0, chunk)
         content = (TextPart(text),) if answering else (TextPart(text), *_CALLS)
@@ -42,12 +33,12 @@ class ScriptedModel:
 
 async def look_up(order: str) -> str:
     """Look an order up."""
-    return _RESULT
+    return RESULT
 
 
 async def check(order: str) -> str:
     """Check an order."""
-    return _RESULT
+    return RESULT
 
 
 def bench_agent(storage: Storage | None = None) -> Agent:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -16,8 +17,10 @@ from typing import Any
 
 import pytest
 
-from bench.goals import GOALS
-from bench.turn import QUESTION, TEXT_BYTES, bench_agent
+from bench.goals import GOALS, TURN_GOALS
+from bench.peers.environments import PEERS
+from bench.text import QUESTION, TEXT_BYTES
+from bench.turn import bench_agent
 from clew_engine import Storage
 from clew_engine.threads import Thread
 from clew_storage.records import ThreadKey
@@ -172,18 +175,32 @@ async def test_turns_of_32_threads_share_their_commits(tmp_path: Path) -> None:
 
 def test_a_run_of_the_benchmark_writes_its_figures(tmp_path: Path) -> None:
     written = tmp_path / "bench.json"
-    command = [sys.executable, "-m", "bench", "--tiny", "--only", "in_process", "--only", "cli", "--json", str(written)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "bench", "--tiny", "--only", "turns", "--only", "cli", "--json", str(written)]
+    environment = os.environ | {"PEER_PYTHON": "no-python"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     figures = json.loads(written.read_text())
     names = [figure["name"] for figure in figures]
     assert len(names) == len(set(names))
     for figure in figures:
         assert list(figure) == ["name", "value", "unit", "goal", "met"]
-        assert isinstance(figure["value"], int | float)
-        assert (figure["goal"] is None) == (figure["met"] is None) == (figure["name"] not in GOALS)
-    assert "in process, 32 threads, real disk" in names
+        assert (figure["goal"] is None) == (figure["name"] not in GOALS)
+        assert (figure["met"] is None) == (figure["goal"] is None or figure["value"] is None)
+    without = {figure["name"] for figure in figures if figure["value"] is None}
+    for peer in PEERS:
+        oldest = ".".join(map(str, peer.python))
+        assert f"not measured (no-python is not a Python {oldest}): {peer.name}" in without
+    disk = "real disk"
     if shutil.which("cc") and sys.platform == "linux":
-        syncs = {figure["name"]: figure for figure in figures if figure["name"].startswith("fsyncs a turn")}
-        assert syncs["fsyncs a turn, 1 thread, 1 ms disk"]["met"]
-        assert syncs["fsyncs a turn, 32 threads, 1 ms disk"]["met"]
+        disk = "1 ms disk"
+        assert set(TURN_GOALS) <= set(names)
+        assert f"over gRPC against LangGraph, Postgres, 32 threads, {disk}" in without
+        by_name = {figure["name"]: figure for figure in figures}
+        assert by_name[f"fsyncs a turn, in process, SQLite, 1 thread, {disk}"]["met"]
+        assert by_name[f"fsyncs a turn, in process, SQLite, 32 threads, {disk}"]["met"]
+        # Four waits of a millisecond each.
+        assert by_name[f"floor, Postgres, 1 thread, {disk}"]["value"] < 250
+    measured = set(names) - without
+    for database in ("SQLite", "Postgres"):
+        assert f"in process, {database}, 32 threads, {disk}" in measured
+        assert f"over gRPC, {database}, 32 threads, {disk}" in measured

@@ -1,0 +1,1 @@
+"""Others that make agents durable, and the same turn on each of them."""
