@@ -65,6 +65,8 @@ def open_storage(settings: Settings) -> Storage:
         on_busy=OnBusy(settings.on_busy),
         busy_timeout_s=settings.busy_timeout,
         state_limit=settings.state_limit,
+        cache_bytes=settings.cache_bytes,
+        reader_bytes=settings.reader_bytes,
         heartbeat_s=settings.heartbeat,
         recover=Recover(settings.recover),
         recover_tries=settings.recover_tries,

@@ -82,6 +82,10 @@ class Settings(BaseSettings):
     """How long they wait."""
     state_limit: Annotated[int, Field(gt=0, le=3_670_016)] = 1 << 20
     """The most that a thread's state may have."""
+    cache_bytes: Annotated[int, Field(ge=0, le=1 << 40)] = 64 << 20
+    """What threads that are at rest may take in memory, so that their next turn loads nothing; those that rested longest go first. 0: none stay."""
+    reader_bytes: Annotated[int, Field(gt=0, le=1 << 40)] = 16 << 20
+    """What may wait for a stream's reader; one that is further behind is cut off, and goes on from the log."""
     heartbeat: Annotated[float, Field(gt=0, le=15)] = 15.0
     """How often a stream on which nothing happens says that it is there."""
     grace: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 30.0

@@ -73,6 +73,15 @@ async def test_state_over_its_limit_is_refused_by_its_size_and_nothing_is_writte
         assert (await served.threads.GetState(GetStateRequest(thread_id="t"))).state_json.startswith(b'{"a":')
 
 
+@pytest.mark.parametrize(("cache_bytes", "kept"), [(0, 0), (MIB, 1)])
+async def test_what_threads_at_rest_take_in_memory_is_a_setting(cache_bytes: int, kept: int) -> None:
+    async with serving([echo()], cache_bytes=cache_bytes) as served:
+        for _ in range(2):
+            events = await events_of(served.runs.Send(SendRequest(thread_id="t", text="hi")))
+            assert events[-1].run_completed.reply.text == "hi"
+            assert len(served.server.storage.warm) == kept
+
+
 async def test_the_largest_reply_comes_without_its_message_and_can_be_read() -> None:
     async with serving([echo()]) as served:
         text = "é" * 1_800_000

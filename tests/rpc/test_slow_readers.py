@@ -22,8 +22,7 @@ from tests.support.serving import events_of, read_refusal, refusal, serving
 
 
 async def test_a_reader_that_does_not_keep_up_is_cut_off_with_its_cursor_and_holds_nothing_back() -> None:
-    storage = Storage("memory://", tuning=Tuning(reader_bytes=4 << 20))
-    async with storage, serving([echo()], storage, stall=0.5) as served:
+    async with serving([echo()], reader_bytes=4 << 20, stall=0.5) as served:
         watch = None
         for number in range(12):
             text = f"{number} " + "x" * 1_000_000
