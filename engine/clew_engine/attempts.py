@@ -276,7 +276,7 @@ class Attempt:
             yield batch
 
     async def _left(self) -> None:
-        if self._admission is not None:
+        if self._admission is not None and not self._admission.done():
             await asyncio.wait({self._admission})
         run, self._run = self._run, None
         if run is not None:

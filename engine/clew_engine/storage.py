@@ -172,10 +172,15 @@ class Storage:
             self._opening = running.create_task(self._open_backend())
         elif self.loop is not running:
             self._opening = running.create_task(self._move(running))
+        opening = self._opening
+        if not opening.done():
+            # A caller that gives up does not end the opening, for which others wait.
+            await asyncio.wait({opening})
         try:
-            await asyncio.shield(self._opening)
+            opening.result()
         except StorageError as error:
-            self._opening = None
+            if self._opening is opening:
+                self._opening = None
             raise translated(error, None) from error
         if self._sweeper is None and any(each.approval_ttl_s is not None for each in self.programs.values()):
             self._sweeper = self.loop.create_task(self._sweep()) if self.loop else None
