@@ -12,7 +12,10 @@ from clew_storage.records import ThreadFilter, ThreadRecord
 
 def metadata_has(metadata: bytes, wanted: bytes) -> bool:
     """Whether the metadata has every pair of a JSON object of strings, numbers, booleans and nulls at its top level."""
-    pairs = _pairs(wanted)
+    pairs, texts = _parsed(wanted)
+    # A listing looks at every thread: where nothing is escaped, texts stand there as they are, or not at all.
+    if b"\\" not in metadata and not all(text in metadata for text in texts):
+        return False
     try:
         found = json.loads(metadata) if pairs else {}
     except ValueError:
@@ -21,9 +24,12 @@ def metadata_has(metadata: bytes, wanted: bytes) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _pairs(wanted: bytes) -> dict[str, Any]:
+def _parsed(wanted: bytes) -> tuple[dict[str, Any], tuple[bytes, ...]]:
+    """The pairs, and the texts in them that need no escape, as JSON has them."""
     pairs: dict[str, Any] = json.loads(wanted)
-    return pairs
+    texts = [text for pair in pairs.items() for text in pair if isinstance(text, str)]
+    written = (json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass") for text in texts)
+    return pairs, tuple(each for each in written if b"\\" not in each)
 
 
 def _equal(found: object, value: object) -> bool:
