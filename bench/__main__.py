@@ -40,10 +40,11 @@ def main() -> None:
     machine += [(peer.name, versions(peer, pythons[peer.name])) for peer in PEERS if peer.name in pythons]
     figures += _measured(parts, size, pythons)
     write_json(options.json, figures)
-    print_table(figures, f"{size} run, {time.monotonic() - begin:.0f} s")
+    run = f"{size} run, {time.monotonic() - begin:.0f} s"
+    print_table(figures, run)
     print(f"written: {options.json}")
     if options.readme or os.environ.get("WRITE", "") not in ("", "0"):
-        write_readme(ROOT / "bench" / "README.md", figures, machine)
+        write_readme(ROOT / "bench" / "README.md", figures, machine, run)
         print("written: bench/README.md")
 
 

@@ -39,6 +39,8 @@ path is the default one of `Agent` and `clew serve`.
   log back to the file, about three fsyncs for every 1,000 pages.
 - *First event* is the time from the call to its first message. That one says that the run has started, and so follows a commit. At 32 threads all of
   them send at once, and it includes the wait for the others on the same cores. The client of the gRPC rounds takes its share of these cores too.
+- *Event loop's lag*: how much later than asked the server's loop came back to a model that waits for 3 ms a hundred times, while 32 threads take turns.
+- *So many threads*: a database of them, each with a user and metadata, every fourth with messages. *Open watches*: of 100 threads, over ten connections.
 - *Goal*: the bound that the design sets; where there is none the field is empty.
 
 ## Peers
@@ -56,7 +58,7 @@ Python that `PEER_PYTHON` names; without either, on the one that runs this. One 
 goals that need it have rows without a value. LangGraph and 10xgraph get slower with the length of a thread: in a full run all take equally many turns on
 a thread. In a quick run the peers take fewer, which is in their favour, and none on the real disk.
 
-## Figures of {date}
+## Figures of {date}, {run}
 
 {machine}
 
@@ -87,8 +89,8 @@ def print_table(figures: Sequence[Figure], title: str) -> None:
     Console(width=None if Console().is_terminal else 140).print(table)
 
 
-def write_readme(path: Path, figures: Sequence[Figure], machine: Sequence[tuple[str, str]]) -> None:
-    """`bench/README.md`."""
+def write_readme(path: Path, figures: Sequence[Figure], machine: Sequence[tuple[str, str]], run: str) -> None:
+    """`bench/README.md`; `run` says which run the figures are from."""
     rows = ["| figure | median | unit | smallest to largest | goal | met |", "| --- | ---: | --- | ---: | ---: | --- |"]
     for figure in figures:
         spread = " to ".join(map(shown, figure.spread or ())) if len(figure.values) > 1 else ""
@@ -99,6 +101,7 @@ def write_readme(path: Path, figures: Sequence[Figure], machine: Sequence[tuple[
         text=f"{TEXT_BYTES:,}",
         events=EVENTS,
         date=datetime.now(UTC).date().isoformat(),
+        run=run,
         machine="\n".join(f"- {name}: {value}" for name, value in machine),
         figures="\n".join(rows),
     )
