@@ -20,5 +20,5 @@ def parts_of(url: str, place: str) -> SplitResult:
             return parts
     raise StorageRefused(
         f"the URL of {place} cannot be read: in its user, its password and the name of a database write / as %2F, ? as %3F, "
-        "# as %23, @ as %40, [ as %5B and ] as %5D"
+        "# as %23, @ as %40, [ as %5B, ] as %5D, : as %3A and % as %25"
     )

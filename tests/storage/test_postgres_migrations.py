@@ -189,10 +189,11 @@ async def test_a_role_that_may_make_no_schema_is_told_which_right_it_lacks(
 async def test_the_role_that_migrates_needs_no_more_than_the_docs_say(
     connection: Connection, schema: Schema, postgres_dsn: str
 ) -> None:
-    role = a_name("owner_")
+    role, other = a_name("owner_"), a_name("runtime_")
     text = (Path(__file__).parents[2] / "docs/postgres.md").read_text()
     (statements,) = re.findall(r"```sql\n(CREATE ROLE clew_owner.*?)```", text, re.DOTALL)
-    await connection.execute(statements.replace("clew_owner", role).replace("SCHEMA clew", f"SCHEMA {schema.name}"))
+    named = statements.replace("clew_owner", role).replace("clew_runtime", other)
+    await connection.execute(named.replace("SCHEMA clew", f"SCHEMA {schema.name}"))
     backend = open_storage(in_schema(postgres_dsn.replace("//clew@", f"//{role}@"), schema.name))
     await backend.open()
     await backend.leases.release(await a_line(backend, 3))

@@ -7,7 +7,7 @@ import asyncio
 import asyncpg
 import pytest
 
-from clew_storage import StorageUnavailable, ThreadKey, VersionConflict
+from clew_storage import StorageRefused, StorageUnavailable, ThreadKey, VersionConflict
 from clew_storage.conformance.examples import KEY, a_line, a_write
 from clew_storage.postgres import PostgresBackend, PostgresSettings
 from clew_storage.postgres.connections import StandingConnection
@@ -93,6 +93,12 @@ async def test_a_pool_of_ones_own_is_used_and_left_open(postgres_dsn: str) -> No
         await backend.close()
         assert await pool.fetchval("SELECT 1") == 1
         assert pool.get_idle_size() == pool.get_size()
+
+
+async def test_a_pool_of_ones_own_that_is_too_small_is_refused(postgres_dsn: str) -> None:
+    async with asyncpg.create_pool(postgres_dsn, min_size=0, max_size=2) as pool:
+        with pytest.raises(StorageRefused, match="has 2 connections at most; it takes 3"):
+            PostgresBackend(PostgresSettings(), pool=pool)
 
 
 async def test_without_prepared_statements_everything_works_as_well(postgres_dsn: str) -> None:

@@ -123,6 +123,20 @@ async def test_the_cache_works_again_when_redis_is_back(
     ]
 
 
+async def test_a_redis_that_is_known_to_be_away_holds_no_call_up(
+    kept_redis: KeptRedis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clew_storage.redis.link._ASK_EVERY_S", 3600)
+    async with Storage("memory://", redis=kept_redis.url) as storage:
+        kept_redis.kill()
+        with pytest.raises(StorageUnavailableError):
+            await storage.cache.get("n", "k")
+        kept_redis.start()
+        # It is back, and nobody has asked since: so this call does not ask, where a silent one would have let it wait.
+        with pytest.raises(StorageUnavailableError, match="does not answer"):
+            await storage.cache.get("n", "k")
+
+
 async def test_a_full_redis_is_said_to_be_full() -> None:
     with a_redis("--maxmemory", "3mb") as full:
         async with Storage("memory://", redis=full.url) as storage:

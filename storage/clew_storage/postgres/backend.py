@@ -16,7 +16,7 @@ from clew_storage.postgres.messages import PostgresMessages
 from clew_storage.postgres.retention import PostgresRetention
 from clew_storage.postgres.schemas import Schema
 from clew_storage.postgres.sessions import Session
-from clew_storage.postgres.settings import PostgresSettings, settings_of_url
+from clew_storage.postgres.settings import LEAST_POOL, PostgresSettings, settings_of_url
 from clew_storage.postgres.sizes import PostgresSizes
 from clew_storage.postgres.threads import PostgresThreads
 from clew_storage.records import FormatChange
@@ -34,6 +34,10 @@ class PostgresBackend:
     shared = True
 
     def __init__(self, settings: PostgresSettings, *, pool: Pool | None = None) -> None:
+        if pool is not None and pool.get_max_size() < LEAST_POOL:
+            raise StorageRefused(
+                f"the pool has {pool.get_max_size()} connections at most; it takes {LEAST_POOL} at least: to write, to keep leases, to read"
+            )
         self.url = settings.url
         self.place: Mapping[str, str] = {"schema": settings.schema}
         self._settings = settings

@@ -88,8 +88,9 @@ class Connections:
             connection = await pool.acquire(timeout=self._settings.pool_timeout_s)
         except TimeoutError as error:
             if pool.get_size() >= pool.get_max_size() and not pool.get_idle_size():
+                more = "raise pool_size" if self._given is None else "give the pool more"
                 raise StorageUnavailable(
-                    f"all {pool.get_max_size()} connections to the database are in use; raise pool_size, or try again"
+                    f"all {pool.get_max_size()} connections to the database are in use; {more}, or try again"
                 ) from error
             raise self._unreachable(error) from error
         except DRIVER_ERRORS as error:

@@ -128,7 +128,9 @@ def _of_the_role(code: str, error: asyncpg.PostgresError) -> StorageRefused:
             f"the schema cannot be made: {error}; grant the role CREATE on the database, or have the schema made for it "
             "(docs/postgres.md)"
         )
-    return StorageRefused(f"the database refuses this role: {error}; grant it the rights of the runtime role")
+    return StorageRefused(
+        f"the database refuses this role: {error}; grant it the rights of the runtime role (docs/postgres.md, Two roles)"
+    )
 
 
 def _code(error: asyncpg.PostgresError) -> str:

@@ -13,6 +13,7 @@ from clew_storage.urls import parts_of
 _NUMBERS = ("pool_size", "pool_timeout_s", "connect_timeout_s", "command_timeout_s", "lease_s", "poll_s", "patience_s")
 # A day, or more connections than a database has.
 _MOST = 86_400
+LEAST_POOL = 3
 _SWITCHES = ("pgbouncer", "migrate")
 _TEXTS = ("schema", "listen_dsn")
 # What may hold a password, and is not shown.
@@ -46,9 +47,9 @@ class PostgresSettings:
     connect_options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.pool_size < 3:
+        if self.pool_size < LEAST_POOL:
             raise StorageRefused(
-                f"pool_size is {self.pool_size}; it takes 3 at least: to write, to keep leases, to read"
+                f"pool_size is {self.pool_size}; it takes {LEAST_POOL} at least: to write, to keep leases, to read"
             )
         for name in _NUMBERS:
             # Said so that nan, which is neither less nor more, is refused too.
@@ -64,6 +65,7 @@ class PostgresSettings:
 def settings_of_url(url: str) -> PostgresSettings:
     """The settings that a URL spells out; what is not ours in it (`sslmode`, …) stays in the DSN."""
     parts = parts_of(url, "the database")
+    _check_ports(parts.netloc)
     given: dict[str, Any] = {}
     theirs: list[tuple[str, str]] = []
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
@@ -78,6 +80,14 @@ def settings_of_url(url: str) -> PostgresSettings:
     dsn = urlunsplit(("postgresql", parts.netloc, parts.path, urlencode(theirs), ""))
     # Without a host the form keeps its two slashes only when it is spelt out.
     return PostgresSettings(dsn if parts.netloc else dsn.replace("postgresql:", "postgresql://", 1), **given)
+
+
+def _check_ports(netloc: str) -> None:
+    """Raises `StorageRefused`, which does not tell what stands there: it may be part of a password."""
+    for host in netloc.rpartition("@")[2].split(","):
+        _, colon, port = host.rpartition("]")[2].rpartition(":")
+        if colon and not (port.isdecimal() and 0 < int(port) < 1 << 16):
+            raise StorageRefused("in the URL of the database the port of a host is not a number from 1 to 65535")
 
 
 def without_password(url: str) -> str:

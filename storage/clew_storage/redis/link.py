@@ -37,6 +37,7 @@ class Link:
         self.is_up = False
         self.changed: Callable[[bool], None] = lambda _: None
         self._told: bool | None = None
+        self._why: str | None = None
         self._asking: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -66,6 +67,7 @@ class Link:
     def lost(self, error: BaseException) -> None:
         """Something that was asked failed: nothing is asked any more until Redis answers again."""
         self.is_up = False
+        self._why = told(error)
         if self._told is not False:
             self._told = False
             self.changed(False)
@@ -73,9 +75,11 @@ class Link:
 
     @asynccontextmanager
     async def asking(self, timeout_s: float = _ANSWER_S) -> AsyncGenerator[Redis, None]:
-        """The client, for a call that takes its answer from Redis alone. Raises StorageUnavailable, or StorageFull."""
+        """The client, for a call that takes its answer from Redis alone. Raises StorageUnavailable, at once where Redis is known to be away, or StorageFull."""
         if self._asking is None:
             raise StorageUnavailable("the storage is not open")
+        if not self.is_up and self._why is not None:
+            raise self._unavailable(self._why)
         try:
             async with asyncio.timeout(timeout_s):
                 yield self.client
@@ -83,10 +87,13 @@ class Link:
             raise StorageFull(f"Redis at {self.where}, which has the values of the cache, is full") from error
         except FAILURES as error:
             self.lost(error)
-            raise StorageUnavailable(
-                f"Redis at {self.where}, which has the values of the cache, does not answer ({told(error)}); "
-                "start it or check the URL, then try again"
-            ) from error
+            raise self._unavailable(told(error)) from error
+
+    def _unavailable(self, why: str) -> StorageUnavailable:
+        return StorageUnavailable(
+            f"Redis at {self.where}, which has the values of the cache, does not answer ({why}); "
+            "start it or check the URL, then try again"
+        )
 
     async def _ask_again(self) -> None:
         while True:
