@@ -15,7 +15,6 @@ from clew_storage import RedisSettings, ThreadKey
 from tests.scenarios.scripts import Answer, Gate, ScriptedModel, ask, unavailable
 from tests.scenarios.sights import Reader, Seen
 from tests.scenarios.world import InProcess, World
-from tests.servers.conftest import LEASE_S
 from tests.servers.texts import Deaf, Losing, check_all, check_text, listen_with, pieces, text_of
 from tests.support.postgres import in_schema
 from tests.support.redis import KeptRedis
@@ -28,7 +27,7 @@ KEY = ThreadKey("", "t")
 @pytest.fixture
 async def server(postgres_dsn: str) -> AsyncIterator[Make]:
     """Makes one more server on the same database, beside the Redis that it is given, with a model that gives these answers."""
-    url = in_schema(postgres_dsn, lease_s=LEASE_S, poll_s=0.05)
+    url = in_schema(postgres_dsn, poll_s=0.05)
     prefix = uuid4().hex
     made: list[World] = []
 
