@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from clew_engine.requests import RequestLog
-from clew_storage import RequestRecord, Source, ThreadKey, ThreadRecord, Write, Written
+from clew_storage import RequestRecord, Source, Status, ThreadKey, ThreadRecord, Write, Written
 from clew_storage.local_leases import LocalLeases
 from clew_storage.postgres import connections
 from clew_storage.postgres import failures as postgres_failures
@@ -148,7 +148,8 @@ def _write_late(backend: type[SqliteThreads | PostgresThreads], is_late: Callabl
 
     async def late(self: SqliteThreads | PostgresThreads, write: Write) -> Written:
         waiting = kept.setdefault(write.key, [])
-        if is_late(write):
+        # What stands on it is as late: the write of the call that it let through would else bring it to the disk before any kill.
+        if is_late(write) or (waiting and write.checkpoint.status is Status.IN_PROGRESS):
             head = await self.get_head(write.key)
             assert head is not None
             waiting.append(write)
