@@ -6,7 +6,8 @@ A message that asks for calls is followed by the results of all of them, one mes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from clew_engine import ids
 from clew_engine.drafts import DraftMessage

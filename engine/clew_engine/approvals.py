@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from clew_engine import ids
 from clew_engine.errors import StateInvalidError
@@ -26,8 +27,7 @@ class ApprovalKind(StrEnum):
     TOOL_OUTCOME = "tool_outcome"
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """An approval before it is written. `subject` is the call (or the pause) that it is about."""
 
     kind: ApprovalKind
@@ -40,8 +40,7 @@ class Question:
     expires_at_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Struct, frozen=True):
     """A question as people see it. `arguments_json` is exactly what would run, and `arguments_digest` its SHA-256 in hex.
 
     `decided_arguments_json` is what a person let run instead; empty where nothing was changed. All three are empty, like the reason, once the message that asked for the call was deleted. `subject` is the call (or the pause) that it is about.
@@ -130,8 +129,7 @@ class Choice(StrEnum):
     FAIL = "fail"
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """An answer to one approval; made by `approve`, `reject`, `answer`, `run_again`, `result` and `fail`.
 
     `arguments` is the JSON object that replaces what runs (approve), `value` is JSON (value, result), `reason` is told to the model.

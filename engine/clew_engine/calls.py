@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from clew_engine.approvals import ApprovalKind, Choice, Question
 from clew_engine.causes import told
 from clew_engine.checkpoints import Call
@@ -26,8 +28,7 @@ DECIDED, OUTCOMES, INTENTS = "decided", "outcomes", "intents"
 GIVEN = "given"
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """A call whose outcome is known without running it."""
 
     position: int
@@ -36,8 +37,7 @@ class Settled:
     output: ToolOutput
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(Struct, frozen=True):
     """A call that may run, with the arguments that it runs with: as text, and as its function takes them."""
 
     position: int

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from clew_engine import ids
 from clew_engine.messages import Usage
@@ -16,8 +17,7 @@ from clew_storage import CheckpointRecord, Source, Status
 MAX_FAILURE = 4000
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """Why a run failed: a stable code, a sentence, and whether the same may work later.
 
     The sentence may come from anywhere: it is cut to what can be kept and sent.
@@ -31,11 +31,10 @@ class Failure:
     def __post_init__(self) -> None:
         kept = self.message[:MAX_FAILURE].encode("utf-8", "replace").decode()
         if kept != self.message:
-            object.__setattr__(self, "message", kept)
+            force_setattr(self, "message", kept)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A tool call as it runs: `args` is JSON text, edited or as the model wrote it."""
 
     id: str
@@ -48,8 +47,7 @@ Memo = tuple[str, str, str]
 Start = tuple[int, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Struct, frozen=True):
     """What a checkpoint's row keeps for the engine.
 
     `next` is the program's continuation. `started` are the calls that this write starts; `waiting` the ids of approvals that a decision left
@@ -69,8 +67,7 @@ class Body:
     left_behind: tuple[Start, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     """The saved state of a run at one moment. Times are milliseconds since 1970."""
 
     id: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from clew_engine import ids
 from clew_engine.approvals import Question, encode_question
@@ -30,8 +32,7 @@ from clew_storage import (
 _FIELDS = {Source.INPUT: "input", Source.UPDATE: "content"}
 
 
-@dataclass(frozen=True, slots=True)
-class DraftMessage:
+class DraftMessage(Struct, frozen=True):
     """A message to write.
 
     `id` None means the next of this version, `position` None the next free place; `reserve` keeps places after it for results.
@@ -50,8 +51,7 @@ class DraftMessage:
     metadata: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A checkpoint to write. What is None or empty follows from the head before it.
 
     `edits` are messages of the line as they are to be now, in their places; `erased` those, of whatever
@@ -82,8 +82,7 @@ class Draft:
     fork_of: CheckpointRecord | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
+class Built(Struct, frozen=True):
     """A draft with its version: rows for storage, and its messages as they will be read."""
 
     checkpoint: CheckpointRecord

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from clew_engine.approvals import Approval
 from clew_engine.checkpoints import Call, Checkpoint, Failure
@@ -13,10 +14,9 @@ from clew_engine.node_talks import NodeMessage
 from clew_engine.replies import Reply
 
 
-class Payload:
+class Payload(Struct, frozen=True):
     """The base of what an event says. `logged` kinds are replayed from the log; a `terminal` one ends its run's attempt."""
 
-    __slots__ = ()
     logged: ClassVar[bool] = False
     terminal: ClassVar[bool] = False
 
@@ -26,23 +26,20 @@ class Payload:
         return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
 
 
-@dataclass(frozen=True, slots=True)
-class RunQueued(Payload):
+class RunQueued(Payload, frozen=True):
     """Another run holds the thread; this one waits behind `ahead` others."""
 
     ahead: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunStarted(Payload):
+class RunStarted(Payload, frozen=True):
     """An attempt begins; text of an earlier attempt that was not written is void."""
 
     attempt: int
     logged: ClassVar[bool] = True
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta(Payload):
+class TextDelta(Payload, frozen=True):
     """More text of a message that is not written yet. `offset` counts UTF-8 bytes from the start of the part."""
 
     message_id: str
@@ -51,8 +48,7 @@ class TextDelta(Payload):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningDelta(Payload):
+class ReasoningDelta(Payload, frozen=True):
     """More of a model's reasoning; as TextDelta."""
 
     message_id: str
@@ -61,16 +57,14 @@ class ReasoningDelta(Payload):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class MessageDiscarded(Payload):
+class MessageDiscarded(Payload, frozen=True):
     """The model is asked again; what was streamed under this id is void."""
 
     message_id: str
     failure: Failure
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallStarted(Payload):
+class ToolCallStarted(Payload, frozen=True):
     """A tool call begins; the write that says so is durable. `node` is the path of the workflow's node whose agent asked for it, or empty."""
 
     call: Call
@@ -78,8 +72,7 @@ class ToolCallStarted(Payload):
     logged: ClassVar[bool] = True
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallFinished(Payload):
+class ToolCallFinished(Payload, frozen=True):
     """A tool call has its outcome; it is in `message`, which the same write brings. With a `node` the message is in no transcript."""
 
     call_id: str
@@ -90,16 +83,14 @@ class ToolCallFinished(Payload):
     logged: ClassVar[bool] = True
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalRequested(Payload):
+class ApprovalRequested(Payload, frozen=True):
     """A person is asked."""
 
     approval: Approval
     logged: ClassVar[bool] = True
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointWritten(Payload):
+class CheckpointWritten(Payload, frozen=True):
     """A checkpoint is durable, with the messages that it brought or changed, and the ids of those that it deleted.
 
     `node_messages` are what agents inside a workflow's nodes said, by the ids under which their text was streamed.
@@ -112,27 +103,23 @@ class CheckpointWritten(Payload):
     logged: ClassVar[bool] = True
 
 
-@dataclass(frozen=True, slots=True)
-class StateReturned(Payload):
+class StateReturned(Payload, frozen=True):
     """The state that a run without a thread leaves, as a JSON object; right before its terminal."""
 
     state_json: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class LogTrimmed(Payload):
+class LogTrimmed(Payload, frozen=True):
     """The log below `oldest_version` is gone; the replay begins there."""
 
     oldest_version: int
 
 
-@dataclass(frozen=True, slots=True)
-class Heartbeat(Payload):
+class Heartbeat(Payload, frozen=True):
     """Nothing happened for a while, and the stream is alive."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunSuspended(Payload):
+class RunSuspended(Payload, frozen=True):
     """The run waits for these answers. `snapshot` is what a workflow without a thread goes on from; empty for all others."""
 
     approvals: tuple[Approval, ...]
@@ -141,8 +128,7 @@ class RunSuspended(Payload):
     terminal: ClassVar[bool] = True
 
 
-@dataclass(frozen=True, slots=True)
-class RunCompleted(Payload):
+class RunCompleted(Payload, frozen=True):
     """The run is done."""
 
     reply: Reply
@@ -150,8 +136,7 @@ class RunCompleted(Payload):
     terminal: ClassVar[bool] = True
 
 
-@dataclass(frozen=True, slots=True)
-class RunFailed(Payload):
+class RunFailed(Payload, frozen=True):
     """The run failed, and is saved; `retry` continues it. `snapshot` is as in RunSuspended."""
 
     failure: Failure
@@ -161,8 +146,7 @@ class RunFailed(Payload):
     terminal: ClassVar[bool] = True
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """One event of a thread. `version` is the cursor: with `last_of_version` all events of that write have been seen."""
 
     thread_id: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from clew_engine.approvals import Approval, ApprovalKind, Question, view_approval
 from clew_engine.checkpoints import Failure, decode_body

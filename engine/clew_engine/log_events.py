@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from clew_engine import ids
 from clew_engine.approvals import Approval, as_asked, view_approval
@@ -46,8 +47,7 @@ def ends_attempt(record: CheckpointRecord) -> bool:
     return record.status is not Status.IN_PROGRESS and record.source in _ENDS
 
 
-@dataclass(frozen=True, slots=True)
-class Logged:
+class Logged(Struct, frozen=True):
     """An entry of the log with its stored texts read."""
 
     record: CheckpointRecord

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 Role = Literal["system", "user", "assistant", "tool"]
 MediaKind = Literal["image", "audio", "video", "document"]
@@ -55,8 +57,7 @@ def check_count(value: object, field: str) -> None:
         raise ValueError(f"{field} must be a whole number of 0 or more, not {value!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(Struct, frozen=True):
     """What only its maker understands. `id` is the provider's own id of the part, or of the response on a message."""
 
     name: str
@@ -72,8 +73,7 @@ class Provider:
             check_text(self.signature, "provider.signature")
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Tokens of one response. Cached input is part of the input, reasoning is part of the output."""
 
     input_tokens: int = 0
@@ -104,8 +104,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
+class _Part(Struct, frozen=True, kw_only=True):
     """`extra` holds the keys of a newer writer, so that an older program gives back what it does not know."""
 
     part_id: str | None = None
@@ -113,8 +112,7 @@ class _Part:
     extra: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TextPart(_Part):
+class TextPart(_Part, frozen=True):
     """What was said."""
 
     text: str
@@ -123,8 +121,7 @@ class TextPart(_Part):
         check_text(self.text, "text")
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningPart(_Part):
+class ReasoningPart(_Part, frozen=True):
     """What the model thought. Its signature, if any, is in `provider` and goes back to that provider alone."""
 
     reasoning: str
@@ -133,8 +130,7 @@ class ReasoningPart(_Part):
         check_text(self.reasoning, "reasoning")
 
 
-@dataclass(frozen=True, slots=True)
-class MediaPart(_Part):
+class MediaPart(_Part, frozen=True):
     """A picture, sound, film or document: exactly one of the bytes, an address or a provider's file id."""
 
     kind: MediaKind
@@ -156,8 +152,7 @@ class MediaPart(_Part):
         check_optional_text(self.name, "name")
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallPart(_Part):
+class ToolCallPart(_Part, frozen=True):
     """`args` is the text that the model wrote, which need not be valid JSON."""
 
     id: str
@@ -170,8 +165,7 @@ class ToolCallPart(_Part):
         check_text(self.args, "args")
 
 
-@dataclass(frozen=True, slots=True)
-class DataPart(_Part):
+class DataPart(_Part, frozen=True):
     """A JSON value, as the bytes that were sent."""
 
     data: bytes
@@ -180,8 +174,7 @@ class DataPart(_Part):
         check_json(self.data, "data")
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownPart(_Part):
+class UnknownPart(_Part, frozen=True):
     """A part of a kind that only a newer version knows, kept as its whole JSON object."""
 
     json: bytes
@@ -190,8 +183,7 @@ class UnknownPart(_Part):
         check_json(self.json, "json")
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResultPart(_Part):
+class ToolResultPart(_Part, frozen=True):
     """The one outcome of a tool call. `structured` is its JSON value; where `content` is empty, the model reads that JSON.
 
     Content that is nothing but the text of the JSON is not held beside it.
@@ -211,7 +203,7 @@ class ToolResultPart(_Part):
         if self.structured is not None:
             check_json(self.structured, "structured")
             if self._repeats(self.structured):
-                object.__setattr__(self, "content", ())
+                force_setattr(self, "content", ())
         if not isinstance(self.is_error, bool):
             raise ValueError(f"is_error must be true or false, not {self.is_error!r}")
         check_one_of(self.outcome, OUTCOMES, "outcome")

@@ -6,8 +6,10 @@ They hold what the provider sent and nothing of any provider's own classes. The 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
 from typing import Any, cast
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from clew_engine.message_parts import (
     IN_MESSAGES,
@@ -59,8 +61,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """One entry of a transcript. `position` is its place there, `version` the write that made it."""
 
     id: str

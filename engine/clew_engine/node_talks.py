@@ -7,7 +7,9 @@ node's path, a slash, and what the conversation calls them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from clew_engine.checkpoints import Call, Memo
 from clew_engine.message_codec import decode_message, encode_message
@@ -17,8 +19,7 @@ from clew_engine.messages import Message, Part, ToolCallPart, ToolResultPart
 _REPLY, _CHANGES, _RESULT = "reply", "changes", "#result"
 
 
-@dataclass(frozen=True, slots=True)
-class NodeMessage:
+class NodeMessage(Struct, frozen=True):
     """A message of an agent inside a node, which is in no transcript. `node` is the node's path: its name, or `outer/0.inner`."""
 
     node: str

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, TypedDict
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from clew_engine.amounts import LONGEST_S, MOST_STEPS, MOST_TOKENS, is_number
 from clew_engine.errors import ArgumentInvalidError
@@ -55,8 +57,7 @@ class OnDisconnect(StrEnum):
 _MOST = {"steps": MOST_STEPS, "tokens": MOST_TOKENS, "seconds": LONGEST_S, "tool_seconds": LONGEST_S}
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What one attempt may use; None is no limit.
 
     Times are seconds (10,000 years at most, infinity is refused), `tokens` counts input and output of the model. Raises ArgumentInvalidError.
@@ -102,8 +103,7 @@ def _smaller(one: Any, other: Any) -> Any:
     return min(one, other)
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
+class RunOptions(Struct, frozen=True):
     """Options of one call; what is None comes from the storage. Raises ArgumentInvalidError.
 
     `deadline_s` is the time the caller has left: less than 0 where it is over, None or infinity without an end.
@@ -152,8 +152,7 @@ class WriteArguments(TypedDict, total=False):
     request_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Mutation:
+class Mutation(Struct, frozen=True):
     """What every mutation may carry beside its own fields. `body` is what is compared when a request id comes again."""
 
     request_id: str = ""
@@ -165,8 +164,7 @@ class Mutation:
             raise ArgumentInvalidError("expected_version", "a version is not negative")
 
 
-@dataclass(frozen=True, slots=True)
-class NewThread:
+class NewThread(Struct, frozen=True):
     """What a first send says of the thread that it makes."""
 
     user_id: str = ""
@@ -179,8 +177,7 @@ class NewThread:
         check_metadata(self.metadata)
 
 
-@dataclass(frozen=True, slots=True)
-class Tuning:
+class Tuning(Struct, frozen=True):
     """Settings of a storage handle. Sizes are bytes, times seconds."""
 
     on_busy: OnBusy = OnBusy.WAIT
@@ -203,10 +200,9 @@ class Tuning:
     recover_pause_s: float = 5.0
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if each.name not in ("on_busy", "recover"):
-                _check_setting(each.name, value)
+        for name, value in asdict(self).items():
+            if name not in ("on_busy", "recover"):
+                _check_setting(name, value)
         if self.recover_tries < 1:
             raise ArgumentInvalidError("recover_tries", "one at least; `manual` is for none")
         if not 0 < self.state_limit <= 3_670_016:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from clew_engine.approvals import Approval
 from clew_engine.messages import Message, Usage
 from clew_storage import Status
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """The end of a turn. With status `suspended` there is no message yet, and `approvals` says who is asked for what.
 
     `said` is the model's last message as the engine holds it.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from clew_engine.checkpoints import Failure
 from clew_engine.commands.send import send

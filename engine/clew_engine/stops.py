@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import orjson
+from msgspec.structs import replace
 
 from clew_storage import CheckpointRecord, RequestRecord, Source, Status, ThreadKey
 

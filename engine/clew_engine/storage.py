@@ -7,8 +7,9 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any, Self, TypeVar
+
+from msgspec.structs import replace
 
 from clew_engine import commands, incidents
 from clew_engine.amounts import LONGEST_WAIT_S

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, get_type_hints, overload
 
+import msgspec
 import pydantic
 
 from clew_engine.amounts import LONGEST_S, is_time
@@ -181,6 +182,8 @@ def _plain(value: Any) -> Any:
         return value.model_dump(mode="json")
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
+    if isinstance(value, msgspec.Struct):
+        return msgspec.to_builtins(value)
     if isinstance(value, tuple | set | frozenset):
         return list(value)
     return value

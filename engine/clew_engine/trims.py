@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from clew_engine.checkpoints import Start, decode_body, encode_body
 from clew_engine.started_once import starts_elsewhere

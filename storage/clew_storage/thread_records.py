@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from clew_storage.errors import RevisionConflict, ThreadMissing
 from clew_storage.records import InfoChange, ThreadInfo, ThreadRecord, Write

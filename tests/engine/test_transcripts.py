@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from clew_engine.messages import Message, TextPart, ToolCallPart, ToolResultPart
 from clew_engine.transcripts import Transcript

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from clew_engine.requests import RequestLog
 from clew_storage import RequestRecord, Source, Status, ThreadKey, ThreadRecord, Write, Written

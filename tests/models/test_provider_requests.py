@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from clew_engine.messages import Provider, ReasoningPart, TextPart, Usage
 from clew_engine.models import ModelSettings

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from clew_engine.models import Model, ModelSettings, TextChunk, open_model
 from clew_engine.models.opening import ProviderModel

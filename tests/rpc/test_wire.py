@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.field_mask_pb2 import FieldMask
+from msgspec.structs import replace
 
 from clew.v1 import approval_pb2, checkpoint_pb2, event_pb2, message_pb2, run_pb2, run_service_pb2, thread_service_pb2
 from clew_engine import events

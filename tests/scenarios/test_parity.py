@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 import clew
 import clew.requests
@@ -77,7 +78,8 @@ def test_both_handles_are_made_alike() -> None:
 
 
 def test_both_results_have_the_same_fields() -> None:
-    here, there = ([each.name for each in fields(kind)] for kind in (clew_engine.Result, clew.Result))
+    here = list(clew_engine.Result.__struct_fields__)
+    there = [each.name for each in fields(clew.Result)]
     assert here == there
 
 
@@ -121,7 +123,7 @@ def plain(value: Any, uid: str) -> Any:
         return {name: _timeless(name, plain(each, uid)) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [plain(each, uid) for each in value]
-    if is_dataclass(value):
+    if is_dataclass(value) or isinstance(value, Struct):
         names = [name for name in dir(value) if not name.startswith("_") and name not in ATTRIBUTES]
         found = {name: getattr(value, name) for name in names}
         return plain({name: each for name, each in found.items() if not callable(each)}, uid)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
-from dataclasses import replace
 from typing import Any, Protocol, cast
 
 import pytest
+from msgspec.structs import replace
 
 import clew
 from clew_engine import Agent, ClewError, Limits, Storage, Thread, Tuning, Workflow

@@ -6,13 +6,14 @@ import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import aclosing, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from clew_storage import open_storage
 from clew_storage.archives import ArchiveReader, ArchiveWriter, OutputFile, open_archive

@@ -6,12 +6,12 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 import asyncpg
 import pytest
+from msgspec.structs import replace
 
 from clew_storage import LeaseLost, ThreadKey, open_storage
 from clew_storage.conformance import BackendPromises, Category

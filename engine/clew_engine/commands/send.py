@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from clew_engine.attempts import Attempt, Opening
 from clew_engine.calls import INTENTS

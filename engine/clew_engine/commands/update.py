@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from clew_engine import ids
 from clew_engine.errors import AppMismatchError, ArgumentInvalidError, EtagConflictError, ThreadNotFoundError

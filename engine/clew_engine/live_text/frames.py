@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from clew_engine.checkpoints import Failure
 from clew_engine.events import Event, MessageDiscarded, ReasoningDelta, TextDelta
@@ -25,16 +26,14 @@ def topic_of(key: ThreadKey) -> str:
     return f"text/{key.tenant}/{key.thread_id}"
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """A write was made: the text of all messages but `going` is over, and what it says is in the log."""
 
     version: int
     going: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """What the server that runs a thread says since its last frame. Frames of a `session` are numbered from 0.
 
     `epoch` is the lease's: of two servers that both believe to run the thread the larger one is right. A `whole` frame has all text so far, each part
@@ -50,8 +49,7 @@ class Frame:
     items: tuple[Event | Written, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What a server wants to hear: the text of `follows`, and of those that are also in `whole` all that there is so far."""
 
     sender: str

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from clew_engine.events import Event, MessageDiscarded
 from clew_engine.live_text.frames import REQUESTS, Frame, Request, Written, decode_frame, encode_request, topic_of

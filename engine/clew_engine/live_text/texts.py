@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from clew_engine.events import (
     CheckpointWritten,
@@ -62,11 +64,17 @@ class LiveTexts:
         for event in events:
             payload = event.payload
             if isinstance(payload, DELTAS):
-                texts = self._texts.setdefault(key, {}).setdefault(event.thread_uid, {})
-                texts.setdefault(_part(payload), _Text()).add(event, payload)
+                self._text(key, event.thread_uid, _part(payload)).add(event, payload)
             elif key in self._texts:
                 going = self.messages(key, event.thread_uid)
                 self.keep(key, event.thread_uid, {each for each in going if not _ends(payload, each)})
+
+    def _text(self, key: ThreadKey, uid: str, part: Part) -> _Text:
+        """The text of a part, which begins with the first that asks for it; what `setdefault` is given would be made each time."""
+        try:
+            return self._texts[key][uid][part]
+        except KeyError:
+            return self._texts.setdefault(key, {}).setdefault(uid, {}).setdefault(part, _Text())
 
     def keep(self, key: ThreadKey, uid: str, message_ids: Collection[str]) -> None:
         """Forget the text of all other messages."""

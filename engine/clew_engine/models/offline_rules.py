@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from clew_engine.messages import Message, Outcome, ToolResultPart
 from clew_engine.models.port import ModelErrorCode, ModelRequest
@@ -74,29 +77,25 @@ class Turn:
         return []
 
 
-@dataclass(frozen=True, slots=True)
-class Say:
+class Say(Struct, frozen=True):
     """A text part, streamed in small chunks."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A text part that is the JSON of a value, for requests with an output schema."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Think:
+class Think(Struct, frozen=True):
     """A reasoning part, streamed in small chunks."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A tool call. Arguments given as text are sent as they are, so that they may be invalid JSON."""
 
     name: str
@@ -104,8 +103,7 @@ class Call:
     call_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fail:
+class Fail(Struct, frozen=True):
     """A model error, the first `times` times that the rule meets this user text; always where it is None."""
 
     code: ModelErrorCode
@@ -115,8 +113,7 @@ class Fail:
     times: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Hang:
+class Hang(Struct, frozen=True):
     """Nothing more, until the request is cancelled."""
 
 
@@ -130,8 +127,7 @@ _RETRYABLE: Mapping[ModelErrorCode, bool] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """All of what is given must hold. A user pattern alone holds only until a tool has answered."""
 
     user: re.Pattern[str] | None = None
@@ -159,8 +155,7 @@ class Condition:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A condition and the actions of one response. Every method gives a new rule with one more action."""
 
     condition: Condition = field(default_factory=Condition)

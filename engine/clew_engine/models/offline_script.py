@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, get_args
+
+from msgspec.structs import replace
 
 from clew_engine.message_parts import OUTCOMES
 from clew_engine.models.offline_rules import Condition, Rule

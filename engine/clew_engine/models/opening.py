@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -20,7 +20,7 @@ from clew_engine.models.port import Model, ModelEvent, ModelRequest, ModelSettin
 if TYPE_CHECKING:
     from clew_engine.models.pydantic_ai import PydanticAIModel
 
-_SETTINGS = frozenset(field.name for field in fields(ModelSettings)) - {"extra"}
+_SETTINGS = frozenset(ModelSettings.__struct_fields__) - {"extra"}
 _EXTRA_SETTINGS = frozenset(
     {
         "thinking",

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
+
+from msgspec import Struct, field
 
 from clew_engine.messages import Message, Part, Provider, TextPart, ToolCallPart, Usage
 
 ModelErrorCode = Literal["model_unavailable", "model_rate_limited", "model_rejected", "model_incomplete"]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
+class ToolSpec(Struct, frozen=True):
     """A tool as a model is told of it; `parameters` is the JSON schema of its arguments object."""
 
     name: str
@@ -20,8 +20,7 @@ class ToolSpec:
     parameters: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSettings:
+class ModelSettings(Struct, frozen=True):
     """What may be set the same way everywhere. `extra` goes to the provider's adapter as it is."""
 
     temperature: float | None = None
@@ -35,8 +34,7 @@ class ModelSettings:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True):
     """One step's question. `output_schema` asks for a reply that is JSON of that schema."""
 
     instructions: str | None
@@ -46,24 +44,21 @@ class ModelRequest:
     output_schema: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TextChunk:
+class TextChunk(Struct, frozen=True):
     """More of the text part at `part_index` of the response's content."""
 
     part_index: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningChunk:
+class ReasoningChunk(Struct, frozen=True):
     """More of the reasoning part at `part_index` of the response's content."""
 
     part_index: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModelResponse:
+class ModelResponse(Struct, frozen=True):
     """The whole reply, always the last item of a stream. The ids of its tool calls are the provider's, unchecked."""
 
     content: tuple[Part, ...]

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from typing import Any, cast
 
+from msgspec.structs import asdict, replace
 from pydantic_ai import direct
 from pydantic_ai import messages as theirs
 from pydantic_ai.models import Model as TheirModel
@@ -129,7 +129,7 @@ def merged(defaults: ModelSettings, asked: ModelSettings | None) -> ModelSetting
     """The settings of a request over those of the model."""
     if asked is None:
         return defaults
-    given = {name: value for name in asked.__slots__ if (value := getattr(asked, name)) not in (None, (), {})}
+    given = {name: value for name, value in asdict(asked).items() if value not in (None, (), {})}
     return replace(defaults, **given | {"extra": {**defaults.extra, **asked.extra}})
 
 

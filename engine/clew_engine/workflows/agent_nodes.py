@@ -6,8 +6,9 @@ import asyncio
 import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from clew_engine.agent_program import minted
 from clew_engine.calls import DECIDED, Ready, plan_calls, result_message

@@ -5,9 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, Unpack
+
+from msgspec.structs import replace
 
 from clew_engine import commands
 from clew_engine.answers import Decisions, decisions_of

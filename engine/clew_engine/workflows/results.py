@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from msgspec import Struct
 
 from clew_engine.approvals import Approval
 from clew_engine.ids import checkpoint_id
@@ -19,8 +20,7 @@ S = TypeVar("S", bound="Handle")
 P = ParamSpec("P")
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """How a run stands: its state, and with status `suspended` what is asked (`approvals`).
 
     Of a run without a thread `snapshot` is then what the app's `resume` and `decide` go on from: plain JSON, to be kept anywhere.

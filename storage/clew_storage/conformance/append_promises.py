@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from clew_storage.conformance.categories import Category, MakeBackend, Promises, belongs_to
 from clew_storage.conformance.examples import (

@@ -6,9 +6,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import aclosing
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from clew_storage.conformance.categories import Promises
 from clew_storage.conformance.examples import (

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from clew_storage.conformance.categories import Promises
 from clew_storage.conformance.examples import (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Protocol
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from clew_storage.conformance.examples import a_request, an_approval
 from clew_storage.conformance.model import Thread

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from clew_storage.conformance.categories import Promises
 from clew_storage.conformance.examples import KEY, NOW, OTHER, UID, a_line, a_request, a_thread, a_write

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from clew_storage.errors import (
     ApprovalNotPending,
@@ -35,8 +38,7 @@ from clew_storage.records import (
 )
 
 
-@dataclass
-class Version:
+class Version(Struct):
     """A checkpoint with all that could be seen at it: its line, its state and its transcript by position."""
 
     checkpoint: CheckpointRecord
@@ -178,7 +180,7 @@ class Model:
             thread = self.threads[key] = Thread(create.uid, create.info, create.created_at_ms, now)
         wanted = {"name": change.name, "metadata": change.metadata, "user_id": change.user_id}
         given = {field: value for field, value in wanted.items() if value is not None}
-        thread.info = replace(thread.info, **given, revision=revision + 1)  # type: ignore[arg-type]
+        thread.info = replace(thread.info, **given, revision=revision + 1)
         thread.updated_at_ms = now
         self._record(key, request)
         return None

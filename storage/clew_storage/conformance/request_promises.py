@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from clew_storage.conformance.categories import Promises
 from clew_storage.conformance.examples import KEY, NOW, OTHER, a_grant, a_line, a_request, a_write

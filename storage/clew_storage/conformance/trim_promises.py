@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from clew_storage.conformance.categories import Category, MakeBackend, Promises, belongs_to
 from clew_storage.conformance.examples import (
@@ -43,7 +42,7 @@ async def trim(backend: Backend, oldest: int, *, head: int | None = None, **chan
     """Trim the example's thread."""
     found = await backend.threads.get_head(KEY)
     at = head if head is not None else found.thread.head_version if found else 0
-    return await backend.retention.trim_thread(replace(Trim(KEY, UID, at, oldest), **changes))  # type: ignore[arg-type]
+    return await backend.retention.trim_thread(replace(Trim(KEY, UID, at, oldest), **changes))
 
 
 class TrimPromises(Promises):

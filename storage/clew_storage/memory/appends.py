@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from clew_storage.errors import ApprovalNotPending, CheckpointMissing, LeaseLost, VersionConflict
 from clew_storage.lines import extend

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from dataclasses import replace
 from itertools import groupby
+
+from msgspec.structs import replace
 
 from clew_storage.errors import ThreadExists, ThreadMissing
 from clew_storage.local_leases import LocalLeases

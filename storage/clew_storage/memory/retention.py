@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from clew_storage.lines import contains, since, trimmed
 from clew_storage.local_leases import LocalLeases

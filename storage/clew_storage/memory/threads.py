@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
+
+from msgspec.structs import replace
 
 from clew_storage.errors import CheckpointMissing, ThreadExists, ThreadMissing, VersionConflict
 from clew_storage.lines import contains

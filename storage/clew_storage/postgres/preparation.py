@@ -5,7 +5,7 @@ All of it belongs to the head that the write expects, so it is right if the writ
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from clew_storage.lines import Line, contains, extend
 from clew_storage.postgres.heads import find_thread, line_to

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from clew_storage.errors import ThreadMissing
 from clew_storage.postgres.heads import find_thread, read_log

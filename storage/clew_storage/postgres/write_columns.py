@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from clew_storage import codes
 from clew_storage.lines import Line, encode_line
@@ -31,8 +32,7 @@ _COLUMNS = {
 _TYPES = [f"{name}[]" for columns in _COLUMNS.values() for name in columns.split()]
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A write with what had to be read for it beforehand, which no other write can change while its head is the head.
 
     `line` is the one that a fork continues, `fork_missing` says that there is none; `change` and `folds` are what it does

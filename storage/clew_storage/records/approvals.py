@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from clew_storage.records.threads import ThreadKey
 
@@ -19,8 +20,7 @@ class ApprovalState(StrEnum):
     VOID = "void"
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalRecord:
+class ApprovalRecord(Struct, frozen=True):
     """A question to a person. `version` is the checkpoint that asked; `body` and `decision` are the engine's JSON."""
 
     id: str
@@ -37,8 +37,7 @@ class ApprovalRecord:
     decision: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalDecision:
+class ApprovalDecision(Struct, frozen=True):
     """The end of one pending approval."""
 
     approval_id: str
@@ -46,8 +45,7 @@ class ApprovalDecision:
     decision: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalRedaction:
+class ApprovalRedaction(Struct, frozen=True):
     """What a stored approval has as its body and its decision from now on; how it stands does not change."""
 
     approval_id: str

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class CacheKey:
+class CacheKey(Struct, frozen=True):
     """The name of a value in the cache. Namespace and key are any text that UTF-8 can hold, NUL included."""
 
     tenant: str
@@ -14,8 +13,7 @@ class CacheKey:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class CachedValue:
+class CachedValue(Struct, frozen=True):
     """A value of the cache: JSON as sent. From `expires_at_ms` on it is gone; None: it never expires."""
 
     value: bytes

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class Status(StrEnum):
@@ -29,8 +30,7 @@ class Source(StrEnum):
     UPDATE = "update"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointRecord:
+class CheckpointRecord(Struct, frozen=True):
     """One row of the log. `body` is the engine's JSON: continuation, calls started and finished, failure."""
 
     version: int
@@ -45,8 +45,7 @@ class CheckpointRecord:
     body: bytes = b"{}"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointRedaction:
+class CheckpointRedaction(Struct, frozen=True):
     """What a stored checkpoint has as its body from now on."""
 
     version: int

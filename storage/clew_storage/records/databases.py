@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from clew_storage.records.checkpoints import Status
 from clew_storage.records.threads import ThreadKey
 
 
-@dataclass(frozen=True, slots=True)
-class FormatChange:
+class FormatChange(Struct, frozen=True):
     """The format that a database had when it was opened, 0 where there was none, and the one that it has since. `memory://` has none: both are 0."""
 
     before: int
@@ -29,16 +29,14 @@ class Kind(StrEnum):
     CACHE = "cache"
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Struct, frozen=True):
     """How much there is of a kind: `rows`, and the bytes of their payloads."""
 
     rows: int = 0
     bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadSize:
+class ThreadSize(Struct, frozen=True):
     """A thread's name and the bytes of all that it holds, by kind; kinds of which it has nothing are left out."""
 
     key: ThreadKey
@@ -46,8 +44,7 @@ class ThreadSize:
     kinds: Mapping[Kind, Amount]
 
 
-@dataclass(frozen=True, slots=True)
-class StorageStats:
+class StorageStats(Struct, frozen=True):
     """What a database holds. `by_status` counts threads, under None those without a checkpoint; `kinds` has every kind.
 
     `database_bytes` is what the database itself takes on its disk, with columns, indexes and free pages; None where there is

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from clew_storage.records.approvals import ApprovalRecord
 from clew_storage.records.checkpoints import CheckpointRecord
@@ -10,8 +10,7 @@ from clew_storage.records.leases import Grant
 from clew_storage.records.threads import ThreadRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """A thread with its newest checkpoint (None before the first) and the version ranges, oldest first, of its line.
 
     `pending` are the approvals that wait at the head, in the order they were asked. `cancel_requested`: someone asked to
@@ -27,8 +26,7 @@ class Head:
     oldest_version: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Glance:
+class Glance(Struct, frozen=True):
     """How a thread stands at a moment, for whoever only wants to know whether to look closer.
 
     `uid` is empty, and `head_version` 0, where there is no thread; the lease may be held all the same. `holder` is the

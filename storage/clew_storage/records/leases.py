@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from clew_storage.records.threads import ThreadKey
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(Struct, frozen=True):
     """The right to write to a thread until it is released, revoked by a delete, or lost."""
 
     key: ThreadKey

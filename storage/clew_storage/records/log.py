@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from clew_storage.records.approvals import ApprovalRecord
 from clew_storage.records.checkpoints import CheckpointRecord
 
 
-@dataclass(frozen=True, slots=True)
-class MessageRecord:
+class MessageRecord(Struct, frozen=True):
     """One message as written by checkpoint `version`; the newest row of a position on a line is the message there."""
 
     id: str
@@ -20,8 +19,7 @@ class MessageRecord:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class StateChange:
+class StateChange(Struct, frozen=True):
     """What one checkpoint changes in the state: first `removed`, then `replaced`, then `appended`.
 
     Values are the JSON bytes as sent. Replacing keeps a key's place in the order; a removed key that comes back comes
@@ -34,8 +32,7 @@ class StateChange:
     removed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LogEntry:
+class LogEntry(Struct, frozen=True):
     """One version of the log with what that write brought, in the order given.
 
     Approvals stand as they are now, not as they were asked.

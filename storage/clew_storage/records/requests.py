@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class RequestRecord:
+class RequestRecord(Struct, frozen=True):
     """A committed mutation, kept for 24 h so that the same request finds its first outcome.
 
     `request_hash` and `body_digest` are 16 bytes each. `version` is the first checkpoint that the mutation wrote (0:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from clew_storage.records.checkpoints import CheckpointRedaction, Status
 from clew_storage.records.threads import ThreadKey
 
 
-@dataclass(frozen=True, slots=True)
-class IdleFilter:
+class IdleFilter(Struct, frozen=True):
     """Which of the threads that nobody holds or waits for to list; what is empty or None means any.
 
     `before_ms`: neither written to nor changed since. A thread with a pending approval counts as suspended, whatever its
@@ -23,8 +22,7 @@ class IdleFilter:
     longer_than: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Trim:
+class Trim(Struct, frozen=True):
     """Where a thread's stored log is to begin: at `oldest_version`, which is on the line of the head at `head_version`.
 
     `redactions` are what checkpoints that stay have as their bodies from then on.

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from clew_storage.records.checkpoints import Status
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadKey:
+class ThreadKey(Struct, frozen=True):
     """A thread's name: ids are unique within a tenant."""
 
     tenant: str
     thread_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadInfo:
+class ThreadInfo(Struct, frozen=True):
     """What is known of a thread beside its checkpoints.
 
     Changing it has no version; `revision` grows by one with each change.
@@ -29,8 +27,7 @@ class ThreadInfo:
     revision: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadRecord:
+class ThreadRecord(Struct, frozen=True):
     """A thread as it stands. `head_version` is 0 and `head_status` None before its first checkpoint.
 
     `epoch` is that of the newest write, or that an import was given: larger than all that the id had before a delete. So
@@ -47,8 +44,7 @@ class ThreadRecord:
     updated_at_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class InfoChange:
+class InfoChange(Struct, frozen=True):
     """A change of a thread's info: what is None stays."""
 
     name: str | None = None
@@ -57,8 +53,7 @@ class InfoChange:
     expected_revision: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadFilter:
+class ThreadFilter(Struct, frozen=True):
     """Which threads to list; None means any.
 
     `text` matches a part of the id or the name, without regard to case and accents. `metadata` is a JSON object of strings, numbers,

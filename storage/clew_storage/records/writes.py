@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from clew_storage.records.approvals import ApprovalDecision, ApprovalRecord, ApprovalRedaction
 from clew_storage.records.checkpoints import CheckpointRecord, CheckpointRedaction
@@ -11,8 +11,7 @@ from clew_storage.records.requests import RequestRecord
 from clew_storage.records.threads import ThreadInfo, ThreadKey, ThreadRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """One atomic append to a thread: all of it becomes durable, or none.
 
     `checkpoint.version` is `expected_version + 1`. `expected_version` 0 makes the thread (or gives one that has no
@@ -42,8 +41,7 @@ class Write:
     head_epoch: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """What an append tells its writer: the thread as it now stands, and whether someone asked to cancel its run."""
 
     thread: ThreadRecord

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from clew_storage.errors import CheckpointMissing, ThreadExists, ThreadMissing
 from clew_storage.lines import Line, contains, extend, since

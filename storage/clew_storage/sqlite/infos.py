@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from clew_storage.codes import IN_PROGRESS, put_status
 from clew_storage.lines import Line, encode_line

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from clew_storage.errors import ThreadExists, ThreadMissing
 from clew_storage.records import ApprovalRecord, LogEntry, MessageRecord, RequestRecord, ThreadKey

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any, TypeVar
 
 from google.protobuf.message import Message as ProtoMessage
+from msgspec.structs import replace
 
 from clew.v1 import event_pb2 as pb
 from clew.v1 import run_pb2
 from clew_engine import events
 from clew_engine.events import Event, Payload
+from clew_engine.live_text.texts import DELTAS
 from clew_engine.replies import Reply
 from clew_server.rpc.failures import failure_status
 from clew_server.rpc.wire.approvals import to_approval
@@ -199,12 +200,15 @@ def to_events(batch: Sequence[Event]) -> Iterator[list[pb.Event]]:
     return batches(map(to_event, chain.from_iterable(map(_carried, batch))))
 
 
-def _carried(event: Event) -> Iterator[Event]:
+def _carried(event: Event) -> Iterable[Event]:
     """The event itself or, of text that is too much for one, the same text in several that follow each other."""
     payload = event.payload
-    if not isinstance(payload, events.TextDelta | events.ReasoningDelta) or len(payload.text) <= _PIECE_BYTES // 4:
-        yield event
-        return
+    if not isinstance(payload, DELTAS) or len(payload.text) <= _PIECE_BYTES // 4:
+        return (event,)
+    return _pieces(event, payload)
+
+
+def _pieces(event: Event, payload: events.TextDelta | events.ReasoningDelta) -> Iterator[Event]:
     text, start = payload.text.encode(), 0
     while start < len(text):
         # No code point is split: what is cut of the last one begins the next piece.
