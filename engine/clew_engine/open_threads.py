@@ -55,6 +55,8 @@ class OpenThread:
         self.info: ThreadInfo | None = found.thread.info if found else None
         self.head: CheckpointRecord | None = found.checkpoint if found else None
         self.body: Body = decode_body(self.head.body) if self.head else Body()
+        # The head's run; empty before the first.
+        self.run_id = ids.run_id(self.uid, self.head.run_version) if self.head else ""
         self.pending: tuple[ApprovalRecord, ...] = found.pending if found else ()
         self.cancel_requested = False
         self.at_rest: Callable[[], Awaitable[None]] | None = None
@@ -73,11 +75,6 @@ class OpenThread:
     def next_position(self) -> int:
         """The first free place of the transcript."""
         return self.head.next_position if self.head else 0
-
-    @property
-    def run_id(self) -> str:
-        """The head's run; empty before the first."""
-        return ids.run_id(self.uid, self.head.run_version) if self.head else ""
 
     @property
     def transcript(self) -> Transcript:
@@ -230,6 +227,7 @@ class OpenThread:
         self._head_epoch = max(self._head_epoch, self.epoch)
         self.head = built.checkpoint
         self.body = decode_body(built.checkpoint.body)
+        self.run_id = ids.run_id(self.uid, built.checkpoint.run_version)
         if self._transcript is not None and draft.fork_of is None:
             for message, record in zip(built.messages, built.records, strict=True):
                 self._transcript.put(message, len(record.body))

@@ -31,7 +31,7 @@ from clew_engine.options import Limits, OnBusy, OnDisconnect, RunOptions
 from clew_engine.replies import Reply
 from clew_server.rpc.wire.content import content_of, part_of
 from clew_server.rpc.wire.decisions import decision_of
-from clew_server.rpc.wire.events import batches, to_event, to_reply
+from clew_server.rpc.wire.events import batches, to_event, to_reply, to_responses
 from clew_server.rpc.wire.messages import put_part, to_message
 from clew_server.rpc.wire.options import mutation_of, run_options_of
 from clew_server.rpc.wire.scalars import MESSAGE_BYTES, VALUE_BYTES, timestamp
@@ -220,6 +220,18 @@ def test_batches_keep_the_order_and_the_limit() -> None:
         assert len(batch) == 1 or run_service_pb2.SendResponse(events=batch).ByteSize() <= 120
     assert [len(batch) for batch in split] == [2, 1, 2]
     assert not list(batches([]))
+
+
+def test_responses_hold_a_batch_in_its_order_and_within_the_limit() -> None:
+    batch = [an_event(events.TextDelta("m1.0", 0, number, "x" * size)) for number, size in enumerate((10, 90, 50, 10))]
+    limit = sum(to_event(each).ByteSize() + 6 for each in batch[:2])
+    filled = list(to_responses(batch, run_service_pb2.SendResponse, limit))
+    assert [each for response in filled for each in response.events] == [to_event(each) for each in batch]
+    assert [len(response.events) for response in filled] == [2, 2]
+    assert all(response.ByteSize() <= limit for response in filled)
+    alone = list(to_responses(batch, run_service_pb2.SendResponse, 1))
+    assert [len(response.events) for response in alone] == [1, 1, 1, 1], "one that is too large goes alone"
+    assert not list(to_responses([], run_service_pb2.SendResponse))
 
 
 def test_a_failure_says_when_to_try_again_where_that_is_known() -> None:

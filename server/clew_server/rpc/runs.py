@@ -26,12 +26,12 @@ from clew_server.rpc.tenants import tenant_of
 from clew_server.rpc.wire.checkpoints import to_checkpoint
 from clew_server.rpc.wire.content import content_of
 from clew_server.rpc.wire.decisions import decision_of
-from clew_server.rpc.wire.events import to_events
+from clew_server.rpc.wire.events import Response, to_responses
 from clew_server.rpc.wire.options import mutation_of, run_options_of, write_options_of
 from clew_server.sealing import Seals
 from clew_storage import ThreadKey
 
-R = TypeVar("R")
+R = TypeVar("R", bound=Response)
 
 
 class RunService(RunServiceServicer):
@@ -178,12 +178,11 @@ async def _ready(stream: EventStream) -> EventStream:
 
 async def _responses(begin: Callable[[], Awaitable[EventStream]], response: type[R]) -> AsyncGenerator[R, None]:
     """Whatever is there when the caller is ready, in as few messages as it fits into."""
-    make: Any = response
     async with aclosing(await begin()) as stream:
         async for batch in stream.batches():
-            for events in to_events(batch):
+            for filled in to_responses(batch, response):
                 try:
-                    yield make(events=events)
+                    yield filled
                 except StreamCutError:
                     # Its reader does not read: that is no disconnect.
                     stream.detach()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 from google.protobuf.message import Message as ProtoMessage
 from msgspec.structs import replace
 
@@ -23,6 +24,18 @@ from clew_server.rpc.wire.scalars import MESSAGE_BYTES, VALUE_BYTES, put_time
 from clew_storage import Source
 
 M = TypeVar("M", bound=ProtoMessage)
+
+
+class Response(Protocol):
+    """A message that events are streamed in."""
+
+    @property
+    def events(self) -> RepeatedCompositeFieldContainer[pb.Event]:
+        """What it holds."""
+        ...
+
+
+R = TypeVar("R", bound=Response)
 # What surrounds an event in a response: a tag and a length of up to four bytes.
 _AROUND = 6
 # What one event carries of a text.
@@ -33,20 +46,24 @@ _FRAME = 4096
 
 def to_event(event: Event) -> pb.Event:
     """An event of any kind."""
-    wire = pb.Event(
-        thread_id=event.thread_id,
-        thread_uid=event.thread_uid,
-        run_id=event.run_id,
-        version=event.version,
-        last_of_version=event.last_of_version,
-    )
+    wire = pb.Event()
+    put_event(event, wire)
+    return wire
+
+
+def put_event(event: Event, wire: pb.Event) -> None:
+    """As `to_event`, into a message that is there."""
+    wire.thread_id = event.thread_id
+    wire.thread_uid = event.thread_uid
+    wire.run_id = event.run_id
+    wire.version = event.version
+    wire.last_of_version = event.last_of_version
     put_time(event.created_at_ms, wire.create_time)
     field, put = _PAYLOADS[type(event.payload)]
     payload = getattr(wire, field)
     # One in which nothing is set is said all the same.
     payload.SetInParent()
     put(event.payload, payload)
-    return wire
 
 
 def batches(items: Iterable[M], limit: int = MESSAGE_BYTES) -> Iterator[list[M]]:
@@ -195,9 +212,21 @@ _PAYLOADS: dict[type[Payload], tuple[str, Callable[[Any, Any], None]]] = {
 }
 
 
-def to_events(batch: Sequence[Event]) -> Iterator[list[pb.Event]]:
-    """A batch of the engine's as one list of events or, where they are too much for one response, several."""
-    return batches(map(to_event, chain.from_iterable(map(_carried, batch))))
+def to_responses(batch: Sequence[Event], response: Callable[[], R], limit: int = MESSAGE_BYTES) -> Iterator[R]:
+    """A batch of the engine's in one response or, where the events are too much for one, several: each is made where it is sent from."""
+    filled, size = response(), 0
+    for event in chain.from_iterable(map(_carried, batch)):
+        wire = filled.events.add()
+        put_event(event, wire)
+        more = wire.ByteSize() + _AROUND
+        if size and size + more > limit:
+            del filled.events[-1]
+            yield filled
+            filled, size = response(), 0
+            put_event(event, filled.events.add())
+        size += more
+    if size:
+        yield filled
 
 
 def _carried(event: Event) -> Iterable[Event]:
