@@ -21,7 +21,7 @@ from clew_engine.errors import (
 from clew_engine.events import Event, Heartbeat, RunQueued
 from clew_engine.hub import Subscription
 from clew_engine.incarnations import not_repeated, not_told_again
-from clew_engine.leasing import DRAINING, INTERRUPTED, BusyWait
+from clew_engine.leasing import DRAINING, INTERRUPTED, BusyWait, is_void
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import Mutation, RunOptions
 from clew_engine.program import Program
@@ -147,16 +147,15 @@ class Attempt:
 
     async def _admitted(self, wait: BusyWait, grant: Grant, *, arriving: bool) -> tuple[str, int] | None:
         """See `_admit`."""
-        self._admission = self._storage.spawn(self._admit(grant, arriving=arriving))
-        try:
-            return await asyncio.shield(self._admission)
-        except LeaseLost:
-            if self._was_there:
-                raise
-        # Nothing was there and nothing was written: the lease went with a thread that was deleted meanwhile, or in a crash of the database.
-        grant = await wait.acquire()
-        self._admission = self._storage.spawn(self._admit(grant, arriving=False))
-        return await asyncio.shield(self._admission)
+        while True:
+            self._admission = self._storage.spawn(self._admit(grant, arriving=arriving))
+            try:
+                return await asyncio.shield(self._admission)
+            except LeaseLost:
+                if self._was_there:
+                    raise
+            # Nothing was there and nothing was written: the lease went with a thread that was deleted meanwhile, or in a crash of the database.
+            grant, arriving = await wait.acquire(), False
 
     async def _live(self) -> Batches:
         assert self._reader is not None
@@ -199,6 +198,9 @@ class Attempt:
         kept = False
         try:
             head = await storage.backend.threads.get_head(self._key)
+            if is_void(grant, head):
+                self._was_there = False
+                raise LeaseLost(f"thread {self._key.thread_id} has another owner, or was deleted and begun anew")
             self._was_there = head is not None
             try:
                 if arriving:

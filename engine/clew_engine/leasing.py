@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clew_engine.errors import StreamCutError, ThreadBusyError
 from clew_engine.lookout import keep_stopping
 from clew_engine.options import OnBusy, RunOptions
-from clew_storage import Grant, LeaseBusy, ThreadKey
+from clew_storage import Grant, Head, LeaseBusy, ThreadKey
 
 if TYPE_CHECKING:
     from clew_engine.arrivals import Arrival
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 _MARGIN_S = 0.2
 DRAINING = "the server is shutting down and takes no new runs"
 INTERRUPTED = "the run was interrupted by a newer call"
+
+
+def is_void(grant: Grant, head: Head | None) -> bool:
+    """Whether a grant was void before this head was read: the thread has what was written under a later one, or was deleted since.
+
+    Writes are fenced by the storage. This is the fence of what is only read: by a void grant nobody may be judged, or told, how a thread stands.
+    """
+    return head is not None and head.thread.epoch > grant.epoch
 
 
 class BusyWait:

@@ -26,7 +26,7 @@ from clew_engine.hub import Hub
 from clew_engine.ids import check_id
 from clew_engine.inbox import Approvals
 from clew_engine.incarnations import not_repeated, not_told_again
-from clew_engine.leasing import BusyWait
+from clew_engine.leasing import BusyWait, is_void
 from clew_engine.listings import Threads
 from clew_engine.lookout import Lookout
 from clew_engine.open_threads import OpenThread
@@ -333,7 +333,10 @@ class Storage:
         wait = BusyWait(self, key, options, "write")
         grant = await wait.try_now() or await wait.acquire()
         try:
-            yield OpenThread(self, grant, await self.backend.threads.get_head(key))
+            while is_void(grant, head := await self.backend.threads.get_head(key)):
+                await self.backend.leases.release(grant)
+                grant = await wait.acquire()
+            yield OpenThread(self, grant, head)
         finally:
             await asyncio.shield(self.spawn(self.backend.leases.release(grant)))
 

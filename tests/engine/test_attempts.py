@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from clew_engine import Agent, Storage, ThreadInfo
+from clew_engine import Agent, OfflineModel, Reply, Storage, ThreadInfo
+from clew_engine.models import after, when
 from clew_storage import Head, ThreadKey
 
 
@@ -35,3 +38,47 @@ async def test_a_first_send_survives_an_update_that_makes_its_thread_meanwhile(
         assert (info.name, info.user_id, info.app) == ("from the inbox", "ada", "a")
         assert storage.hub.readers() == 0
         assert not storage.live
+
+
+@pytest.mark.parametrize("url", ["memory://", "sqlite://:memory:"])
+@pytest.mark.parametrize("verb", ["send", "update_state"])
+async def test_who_was_granted_a_thread_that_was_deleted_and_begun_anew_waits_for_its_new_run(
+    url: str, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It holds nothing any more: the new run is alive, and nobody may be told that it was interrupted."""
+    at_work, may_end, again = asyncio.Event(), asyncio.Event(), list[asyncio.Task[Reply]]()
+
+    async def work() -> str:
+        at_work.set()
+        await may_end.wait()
+        return "done"
+
+    async with Storage(url) as storage:
+        model = OfflineModel([after("work").say("worked"), when("work").call("work"), when("hello").say("hello")])
+        thread = Agent("a", model=model, tools=[work], storage=storage).thread("t")
+        first = await thread.send("hello")
+        threads, leases = storage.backend.threads, storage.backend.leases
+        read = threads.get_head
+
+        async def read_when_it_is_another(key: ThreadKey) -> Head | None:
+            if at_work.is_set() or again or leases.holder(key) is None:
+                return await read(key)
+            again.append(asyncio.ensure_future(_begun_anew()))
+            await at_work.wait()
+            asyncio.get_running_loop().call_soon(may_end.set)
+            return await read(key)
+
+        async def _begun_anew() -> Reply:
+            await thread.delete()
+            return await thread.send("work")
+
+        monkeypatch.setattr(threads, "get_head", read_when_it_is_another)
+        if verb == "send":
+            late = await thread.send("hello")
+            assert late.version > (await again[0]).version
+        else:
+            await thread.update_state({"late": True})
+            assert (await thread.state())["late"]
+        (worked,) = await asyncio.gather(*again)
+        assert (worked.status, worked.text) == ("completed", "worked")
+        assert worked.thread_uid != first.thread_uid

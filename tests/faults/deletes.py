@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 CANARY = "canary-that-must-be-gone"
 # A deleted thread leaves nothing in these; in `threads` and `requests` stay its tombstone and the hashes of its requests.
 CONTENT = ("checkpoints", "messages", "state_changes", "folds", "approvals")
-ENDS = {"thread_not_found", "thread_interrupted", "resume_invalid", "approval_not_found"}
+ENDS = {"thread_not_found", "resume_invalid", "approval_not_found"}
 
 
 async def all_ended(*calls: Awaitable[object]) -> None:
