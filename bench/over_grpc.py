@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -18,6 +19,8 @@ from bench.server import Served, serving
 from bench.text import QUESTION
 from bench.turn import EVENTS
 from clew.v1 import run_service_pb2, run_service_pb2_grpc
+
+_LARGE = 3 << 20
 
 
 class Caller:
@@ -42,6 +45,11 @@ class Caller:
             events += len(response.events)
         assert events == EVENTS, f"{events} events came, and a turn has {EVENTS}"
         self.events += events
+
+    async def say(self, app: str, text: str) -> None:
+        """One turn of another app, on a thread of its own."""
+        async for _ in self._runs.Send(_request(f"beside-{uuid4().hex}", app, text)):
+            pass
 
     async def lags(self) -> list[float]:
         """How much later than asked the server's event loop came back to a slow model each time, in ms."""
@@ -99,9 +107,22 @@ async def measure(folder: Path, *, rounds: int, starts: int, under_load: int) ->
                 lags = sorted(await caller.lags())
                 await load
                 found.add("event loop's lag beside 32 threads, p99", "ms", lags[len(lags) * 99 // 100])
+            large = "x" * _LARGE
+            for _ in range(rounds):
+                found.add(*await _lag_beside(caller, "tools that block", lambda: caller.say("blocking", QUESTION)))
+                found.add(*await _lag_beside(caller, "messages of 3 MiB", lambda: caller.say("bench", large)))
     return found
 
 
-def _request(thread: str, app: str) -> run_service_pb2.SendRequest:
+async def _lag_beside(caller: Caller, what: str, work: Callable[[], Awaitable[None]]) -> tuple[str, str, float]:
+    """The lag while something is done over and over."""
+    lags = asyncio.create_task(caller.lags())
+    while not lags.done():
+        await work()
+    late = sorted(await lags)
+    return f"event loop's lag beside {what}, p99", "ms", late[len(late) * 99 // 100]
+
+
+def _request(thread: str, app: str, text: str = QUESTION) -> run_service_pb2.SendRequest:
     # As the clients do, which make a request id for every call.
-    return run_service_pb2.SendRequest(thread_id=thread, app=app, text=QUESTION, request_id=uuid4().hex)
+    return run_service_pb2.SendRequest(thread_id=thread, app=app, text=text, request_id=uuid4().hex)

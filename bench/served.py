@@ -7,11 +7,12 @@ import time
 from collections.abc import AsyncGenerator
 
 from bench.turn import bench_agent
-from clew_engine import Agent
+from clew_engine import Agent, OfflineModel
 from clew_engine.messages import TextPart, Usage
-from clew_engine.models import ModelEvent, ModelRequest, ModelResponse, TextChunk
+from clew_engine.models import ModelEvent, ModelRequest, ModelResponse, TextChunk, after, otherwise
 
 _TICKS = 100
+_BLOCKS_S = 0.1
 TICK_S = 0.003
 
 
@@ -31,5 +32,12 @@ class TickingModel:
         yield ModelResponse((TextPart(said),), Usage(), "stop", self.name)
 
 
+def block() -> str:
+    """A plain function, which has a thread of its own to block in."""
+    time.sleep(_BLOCKS_S)
+    return "done"
+
+
 bench = bench_agent()
+blocking = Agent("blocking", model=OfflineModel([after("block").say("done"), otherwise.call("block")]), tools=[block])
 ticking = Agent("ticking", model=TickingModel())

@@ -8,6 +8,8 @@ from contextlib import aclosing
 from dataclasses import asdict
 from typing import Any, Self
 
+from msgspec import Struct, structs
+
 import clew
 import clew_engine
 from clew_engine import errors
@@ -131,7 +133,8 @@ class PlayedThread(ABC):
 
 def approval_dict(approval: clew.Approval | clew_engine.Approval) -> dict[str, Any]:
     """An approval with its arguments parsed."""
-    return {**asdict(approval), "tool_call_id": approval.tool_call_id, "arguments": approval.arguments}
+    fields = structs.asdict(approval) if isinstance(approval, Struct) else asdict(approval)
+    return {**fields, "tool_call_id": approval.tool_call_id, "arguments": approval.arguments}
 
 
 def _info(info: clew.ThreadInfo | clew_engine.ThreadInfo) -> dict[str, Any]:
