@@ -18,6 +18,7 @@ _TOGETHER = 200
 _USERS = 100
 # Every so many has messages: without them a thread has no status.
 _WRITTEN = 4
+_TICKS, _TICK_S = 100, 0.003
 
 
 async def measure(folder: Path, *, threads: int, rounds: int) -> Rounds:
@@ -35,6 +36,8 @@ async def measure(folder: Path, *, threads: int, rounds: int) -> Rounds:
             found.add(f"open, and list, {threads:,} threads", "ms", 1000 * (time.perf_counter() - begin))
             for name, work in _reads(storage, threads, number).items():
                 found.add(f"{name}, {threads:,} threads", "ms", await _timed(work))
+            lag = await _lag_beside(partial(storage.threads.list, 50, metadata={"number": threads // 2}))
+            found.add(f"event loop's lag beside listing {threads:,} threads, p99", "ms", lag)
     return found
 
 
@@ -69,6 +72,22 @@ async def _fill(storage: Storage, threads: int) -> None:
                 await thread.append_messages([{"role": "user", "content": "hello"}])
 
     await asyncio.gather(*(some() for _ in range(_TOGETHER)))
+
+
+async def _lag_beside(work: Callable[[], Awaitable[object]]) -> float:
+    """How much later than asked the event loop comes back while something is done over and over, p99 in ms."""
+    late: list[float] = []
+
+    async def tick() -> None:
+        for _ in range(_TICKS):
+            due = time.perf_counter() + _TICK_S
+            await asyncio.sleep(_TICK_S)
+            late.append(1000 * (time.perf_counter() - due))
+
+    ticking = asyncio.create_task(tick())
+    while not ticking.done():
+        await work()
+    return sorted(late)[_TICKS * 99 // 100]
 
 
 async def _timed(work: Callable[[], Awaitable[object]]) -> float:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from clew_storage.folded_text import folded
 from clew_storage.records import ThreadFilter, ThreadRecord
@@ -12,9 +13,12 @@ from clew_storage.records import ThreadFilter, ThreadRecord
 
 def metadata_has(metadata: bytes, wanted: bytes) -> bool:
     """Whether the metadata has every pair of a JSON object of strings, numbers, booleans and nulls at its top level."""
-    pairs, texts = _parsed(wanted)
-    # A listing looks at every thread: where nothing is escaped, texts stand there as they are, or not at all.
+    pairs, texts, digits = _parsed(wanted)
+    # A listing looks at every thread: where nothing is escaped, texts stand there as they are, or not at all; and so do whole numbers
+    # where none is written with a point or an exponent.
     if b"\\" not in metadata and not all(text in metadata for text in texts):
+        return False
+    if not all(each in metadata for each in digits) and not _OTHERWISE_WRITTEN.search(metadata):
         return False
     try:
         found = json.loads(metadata) if pairs else {}
@@ -23,13 +27,21 @@ def metadata_has(metadata: bytes, wanted: bytes) -> bool:
     return isinstance(found, dict) and all(key in found and _equal(found[key], value) for key, value in pairs.items())
 
 
+_OTHERWISE_WRITTEN = re.compile(rb"[0-9][.eE]")
+
+
 @lru_cache(maxsize=8)
-def _parsed(wanted: bytes) -> tuple[dict[str, Any], tuple[bytes, ...]]:
-    """The pairs, and the texts in them that need no escape, as JSON has them."""
+def _parsed(wanted: bytes) -> tuple[dict[str, Any], tuple[bytes, ...], tuple[bytes, ...]]:
+    """The pairs; the texts in them that need no escape, as JSON has them; and the digits of the whole numbers."""
     pairs: dict[str, Any] = json.loads(wanted)
     texts = [text for pair in pairs.items() for text in pair if isinstance(text, str)]
     written = (json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass") for text in texts)
-    return pairs, tuple(each for each in written if b"\\" not in each)
+    digits = (b"%d" % abs(value) for value in pairs.values() if _is_whole(value))
+    return pairs, tuple(each for each in written if b"\\" not in each), tuple(digits)
+
+
+def _is_whole(value: object) -> TypeGuard[float]:
+    return type(value) is int or (isinstance(value, float) and value.is_integer())
 
 
 def _equal(found: object, value: object) -> bool:
