@@ -60,6 +60,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     help="Durable threads for agents and workflows, served over gRPC.",
+    # Plain text: what draws the frames of the commands' own pages takes as long to import as all the rest.
+    rich_markup_mode=None,
 )
 
 
