@@ -5,15 +5,19 @@ The environment names one; it is put into a process under test and nowhere else.
 
 from __future__ import annotations
 
+import asyncio
 import os
+import random
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
+from clew_engine import attempts
+from clew_engine import storage as engine_storage
 from clew_engine.requests import RequestLog
-from clew_storage import RequestRecord, Source, Status, ThreadKey, ThreadRecord, Write, Written
+from clew_storage import Head, RequestRecord, Source, Status, ThreadKey, ThreadRecord, Write, Written
 from clew_storage.local_leases import LocalLeases
 from clew_storage.postgres import connections
 from clew_storage.postgres import failures as postgres_failures
@@ -81,6 +85,7 @@ def install() -> None:
             "normal sync": _with_normal_sync,
             "dead connection": _with_a_dead_connection,
             "full is away": _with_a_full_disk_told_as_away,
+            "void grants are judged": _with_void_grants_judged,
         }[variant]()
 
 
@@ -187,3 +192,19 @@ def _with_a_full_disk_told_as_away() -> None:
     """Callers are told to wait for a database that waits for somebody to make room."""
     for full in (sqlite_failures._FULL, postgres_failures._FULL):
         full.clear()
+
+
+def _with_void_grants_judged() -> None:
+    """Who has a grant looks at the thread late, and judges what is there, whoever may have it by then."""
+
+    def never(*_: object) -> bool:
+        return False
+
+    attempts.is_void = engine_storage.is_void = never  # type: ignore[attr-defined,assignment]
+    read = PostgresThreads.get_head
+
+    async def late(self: PostgresThreads, key: ThreadKey) -> Head | None:
+        await asyncio.sleep(random.uniform(0, 0.2))
+        return await read(self, key)
+
+    PostgresThreads.get_head = late  # type: ignore[method-assign]

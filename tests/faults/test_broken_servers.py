@@ -21,7 +21,7 @@ from tests.faults.recovery import finish
 from tests.faults.test_histories import judge_all, played
 from tests.faults.test_paused_owners import pause_the_owner
 from tests.faults.test_server_approvals import decide_and_lose, race
-from tests.faults.test_server_deletes import races
+from tests.faults.test_server_deletes import crowds, races
 from tests.faults.test_server_waiters import queue, refusals
 from tests.faults.test_takeovers import Storm, storm
 
@@ -141,3 +141,12 @@ async def test_a_delete_that_leaves_messages_is_seen(tmp_path: Path, postgres_ds
         await break_schema(fleet.schema, "delete leaves messages")
         assert any("messages" in each for each in await races(fleet, 5, dice))
     figures.catch("delete leaves messages")
+
+
+@campaign
+async def test_callers_who_are_told_that_a_live_run_died_are_seen(tmp_path: Path, postgres_dsn: str) -> None:
+    dice = random.Random(0)
+    environment = {BROKEN: "void grants are judged"}
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, lease_s=15.0, environment=environment) as fleet:
+        assert any("was interrupted" in each for each in await crowds(fleet, 5, dice))
+    figures.catch("void grants are judged")

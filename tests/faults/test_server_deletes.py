@@ -20,6 +20,7 @@ pytestmark = pytest.mark.campaign
 PLAN = f"{CANARY}|fetch fetch"
 ASKING = f"{CANARY}|refund"
 TOGETHER = 5
+CALLERS, DELETES = 3, 10
 Scene = Callable[[Callable[[], Handle], random.Random], Awaitable[None]]
 
 
@@ -78,6 +79,31 @@ async def race(fleet: Fleet, number: int, dice: random.Random) -> list[str]:
     return wrong
 
 
+async def crowded(fleet: Fleet, number: int, dice: random.Random) -> list[str]:
+    """Callers who send turn after turn to a thread that is deleted again and again: no run of it dies, so none may be told to be dead."""
+    thread_id, over = f"crowd-{number}", asyncio.Event()
+
+    async def sends() -> list[str]:
+        wrong: list[str] = []
+        while not over.is_set():
+            wrong += await ended_badly(thread_id, _sent(fleet.thread(thread_id)), within_s=30)
+        return wrong
+
+    callers = asyncio.gather(*(sends() for _ in range(CALLERS)))
+    for _ in range(DELETES):
+        # A moment that depends on nothing.
+        await asyncio.wait({callers}, timeout=dice.uniform(0, 0.4))
+        await fleet.thread(thread_id).delete()
+    over.set()
+    found = await callers
+    await fleet.thread(thread_id).delete()
+    return [each for some in found for each in some]
+
+
+async def _sent(thread: Handle) -> None:
+    await thread.send(PLAN)
+
+
 async def left_over(schema: PostgresSchema) -> list[str]:
     """Rows of content that are still there, although every thread was deleted, and whatever else holds something of it."""
     wrong = []
@@ -110,4 +136,23 @@ async def test_nothing_is_left_of_a_thread_that_is_deleted_through_another_serve
         wrong = await races(fleet, count, dice)
     what = "delete in the middle, through any of three servers"
     figures.record(figures.Figure(12, what, count, other=len(wrong), variants=("delete leaves messages",)))
+    assert not wrong, "\n".join(wrong)
+
+
+async def crowds(fleet: Fleet, count: int, dice: random.Random) -> list[str]:
+    """Crowds, some at a time, and what is wrong with what they were told."""
+    wrong: list[str] = []
+    for number in range(0, count, TOGETHER):
+        met = await asyncio.gather(*(crowded(fleet, number + each, dice) for each in range(TOGETHER)))
+        wrong += [each for some in met for each in some]
+        figures.progress("crowds", number + TOGETHER, count)
+    return wrong
+
+
+async def test_nobody_is_told_that_a_run_died_which_was_deleted(tmp_path: Path, postgres_dsn: str) -> None:
+    count, dice = figures.times(5, 50), random.Random(13)
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, lease_s=15.0) as fleet:
+        wrong = await crowds(fleet, count, dice)
+    what = "delete again and again under callers who wait for each other"
+    figures.record(figures.Figure(12, what, count * DELETES, other=len(wrong), variants=("void grants are judged",)))
     assert not wrong, "\n".join(wrong)
