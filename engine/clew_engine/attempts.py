@@ -228,7 +228,7 @@ class Attempt:
             await self._open(grant, head)
         except LeaseLost:
             made = None if head else await self._storage.backend.threads.get_head(self._key)
-            if made is None or not self._storage.backend.leases.holds(grant):
+            if made is None or is_void(grant, made) or not self._storage.backend.leases.holds(grant):
                 raise
             self._forget()
             await self._open(grant, made)

@@ -41,12 +41,12 @@ async def test_a_first_send_survives_an_update_that_makes_its_thread_meanwhile(
 
 
 @pytest.mark.parametrize("url", ["memory://", "sqlite://:memory:"])
-@pytest.mark.parametrize("verb", ["send", "update_state"])
+@pytest.mark.parametrize(("verb", "between"), [("send", False), ("send", True), ("update_state", False)])
 async def test_who_was_granted_a_thread_that_was_deleted_and_begun_anew_waits_for_its_new_run(
-    url: str, verb: str, monkeypatch: pytest.MonkeyPatch
+    url: str, verb: str, between: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It holds nothing any more: the new run is alive, and nobody may be told that it was interrupted."""
-    at_work, may_end, again = asyncio.Event(), asyncio.Event(), list[asyncio.Task[Reply]]()
+    """It holds nothing any more: the new run is alive, and nobody may be told that it was interrupted. `between`: the thread was gone when it looked."""
+    looked, at_work, may_end, again = asyncio.Event(), asyncio.Event(), asyncio.Event(), list[asyncio.Task[Reply]]()
 
     async def work() -> str:
         at_work.set()
@@ -61,16 +61,15 @@ async def test_who_was_granted_a_thread_that_was_deleted_and_begun_anew_waits_fo
         read = threads.get_head
 
         async def read_when_it_is_another(key: ThreadKey) -> Head | None:
-            if at_work.is_set() or again or leases.holder(key) is None:
+            if looked.is_set() or leases.holder(key) is None:
                 return await read(key)
-            again.append(asyncio.ensure_future(_begun_anew()))
+            looked.set()
+            await thread.delete()
+            found = await read(key)
+            again.append(asyncio.ensure_future(thread.send("work")))
             await at_work.wait()
             asyncio.get_running_loop().call_soon(may_end.set)
-            return await read(key)
-
-        async def _begun_anew() -> Reply:
-            await thread.delete()
-            return await thread.send("work")
+            return found if between else await read(key)
 
         monkeypatch.setattr(threads, "get_head", read_when_it_is_another)
         if verb == "send":
