@@ -136,7 +136,8 @@ def _of_the_role(code: str, error: asyncpg.PostgresError) -> StorageRefused:
             "(docs/postgres.md)"
         )
     return StorageRefused(
-        f"the database refuses this role: {error}; grant it the rights of the runtime role (docs/postgres.md, Two roles)"
+        f"the database refuses this role: {error}; to serve, grant it the rights of the runtime role, to migrate, use the role that owns the "
+        "schema (docs/postgres.md, Two roles)"
     )
 
 
