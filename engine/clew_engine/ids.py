@@ -26,7 +26,9 @@ def check_id(value: Any, field: str) -> str:
         raise IdInvalidError(field, "an id is needed: 1 to 128 characters")
     if len(value) > MAX_ID_LENGTH:
         raise IdInvalidError(field, f"an id has at most {MAX_ID_LENGTH} characters, this one has {len(value)}")
-    if value in (".", "..") or _SEGMENT.fullmatch(value) is None:
+    if value in (".", ".."):
+        raise IdInvalidError(field, "an id is neither `.` nor `..`, which URLs and folders take for a place")
+    if _SEGMENT.fullmatch(value) is None:
         raise IdInvalidError(
             field, "an id is one URL path segment that needs no escaping: letters, digits and -._~!$&'()*+,;=:@"
         )

@@ -11,6 +11,7 @@ import pytest
 from clew_engine import Agent, OfflineModel, Storage
 from tests.cli.conftest import CLEW, Cli, run_clew
 from tests.cli.terminal import Terminal
+from tests.support.privileges import bound_by_permissions
 
 Clew = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -147,3 +148,20 @@ def test_progress_is_shown_on_a_terminal(tmp_path: Path) -> None:
             into.write(archive.read_bytes())
         assert terminal.ended() == 0
         assert "imported 3 threads" in terminal.shown
+
+
+def test_what_only_reads_needs_no_right_to_write(clew: Clew, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (tmp_path / "source.db").rename(shared / "clew.db")
+    shared.chmod(0o555)
+    try:
+        for command in (["storage", "stats"], ["export", str(tmp_path / "it.jsonl")]):
+            done = subprocess.run(
+                bound_by_permissions(CLEW, *command, "--storage", f"sqlite://{shared}/clew.db"),
+                capture_output=True, text=True, timeout=60, check=False,
+            )  # fmt: skip
+            assert (done.returncode, done.stderr) == (0, "")
+    finally:
+        shared.chmod(0o755)
+    assert [each.name for each in shared.iterdir()] == ["clew.db"]

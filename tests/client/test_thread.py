@@ -11,6 +11,7 @@ from clew import (
     ArgumentInvalidError,
     Client,
     Decision,
+    IdInvalidError,
     Limits,
     ResumeInvalidError,
     StateInvalidError,
@@ -35,6 +36,17 @@ from tests.client.telling import approval, said, started, suspended, turn, writt
 @pytest.fixture
 def thread(client: Client) -> Thread:
     return client.app("support").thread("t-1", actor="ada")
+
+
+@pytest.mark.parametrize("holder", ["app", "workflow", "client"])
+async def test_a_handle_without_an_id_is_refused_before_anything_is_asked(
+    server: ScriptedServer, client: Client, holder: str
+) -> None:
+    handles: dict[str, Any] = {"app": client.app("support"), "workflow": client.workflow("order"), "client": client}
+    with pytest.raises(IdInvalidError) as refused:
+        handles[holder].thread("")
+    assert (refused.value.code, refused.value.field) == ("id_invalid", "thread_id")
+    assert server.requests("Send") == []
 
 
 def pages(*responses: Any) -> list[Answer]:

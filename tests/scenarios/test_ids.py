@@ -49,6 +49,22 @@ async def test_a_thread_may_not_be_called(world: World, thread_id: str) -> None:
         await good.copy(thread_id)
 
 
+@pytest.mark.parametrize("thread_id", [".", ".."])
+async def test_the_names_of_folders_are_refused_by_what_they_are(world: World, thread_id: str) -> None:
+    world.agent("ok")
+    with refused("id_invalid") as refusal:
+        await (await world.thread(thread_id)).info()
+    assert "an id is neither `.` nor `..`" in str(refusal.value)
+
+
+async def test_a_handle_without_an_id_is_refused_and_runs_nothing(world: World) -> None:
+    model = world.agent("ok")
+    with refused("id_invalid", field="thread_id") as refusal:
+        await (await world.thread("")).send()
+    assert str(refusal.value) == "thread_id: an id is needed: 1 to 128 characters"
+    assert model.requests == []
+
+
 async def test_ids_of_threads_know_case_and_nothing_is_normalised(world: World) -> None:
     world.agent("one", "two")
     await (await world.thread("a")).send()

@@ -151,6 +151,16 @@ def test_another_file_of_one_line_without_an_end_is_not_written_over(tmp_path: P
     assert [each.name for each in tmp_path.iterdir()] == [name]
 
 
+def test_what_cannot_be_decompressed_at_all_is_told_without_a_line(tmp_path: Path) -> None:
+    (tmp_path / "it.gz").write_bytes(b"no gzip at all")
+    with (
+        closing(open_archive(tmp_path / "it.gz")) as stream,
+        pytest.raises(DataCorrupt, match=r"^it: it cannot be decompressed") as refused,
+    ):
+        read(stream)
+    assert "line" not in str(refused.value)
+
+
 def test_a_flip_in_a_compressed_file_is_found(threads: Threads, tmp_path: Path) -> None:
     packed = gzip.compress(written(threads[1:]), mtime=0)
     # The ten bytes before the data say nothing of it.
@@ -191,6 +201,7 @@ def test_nothing_may_follow_the_end(threads: Threads) -> None:
         (b"SQLite format 3\n", "no archive of clew"),
         (b'{"a":1}\n', "no archive of clew"),
         (b"hello", "no archive of clew"),
+        (gzip.compress(b"hello", mtime=0), "it is compressed by gzip"),
         (b'{"clew":1}', "no archive of clew"),
         (b'{"clew_archive":2,"selection":{}}\n', "format 2, and this program reads 1; use a newer clew"),
     ],

@@ -16,8 +16,10 @@ from clew_storage.postgres import PostgresBackend, PostgresSettings
     [
         ("mysql://host/db", "no storage is known by mysql://"),
         ("redis://", "memory://, sqlite:// and postgresql://"),
-        ("postgresql://host/db?schema=Mine", "no name for a schema"),
-        ("postgres://host/db?schema=pg_x", "no name for a schema"),
+        ("postgresql://host/db?schema=Mine", "use small letters, digits and underscores"),
+        ("postgresql://host/db?schema=9x", "begin with none of the digits"),
+        ("postgres://host/db?schema=pg_x", "names that begin with pg_ are the database's own"),
+        (f"postgres://host/db?schema={'x' * 64}", "it has 64 characters, and may have 63"),
         ("postgresql://host/db?pgbouncer=yes", "pgbouncer is one of 0, 1"),
         ("postgresql://host/db?lease_s=soon&sslpassword=secret", "sslpassword=***: lease_s is a number"),
         ("postgresql://ada:secret@host/db?lease_s=soon", "ada:***@host/db?lease_s=soon: lease_s is a number"),

@@ -20,6 +20,7 @@ from clew_storage.postgres import PostgresBackend
 from clew_storage.postgres.appends import append_all
 from clew_storage.postgres.failures import translate
 from tests.storage.postgres_backends import opened
+from tests.support.pgbouncer import pooled
 from tests.support.postgres import KeptServer, a_server, set_option
 
 CYCLES = 50 if os.environ.get("CLEW_FAULTS") == "full" else 3
@@ -192,6 +193,22 @@ async def test_while_the_server_is_down_every_call_says_so_and_afterwards_all_go
     await soon(backend, grant, 2)
     await backend.check()
     await backend.close()
+
+
+async def test_a_pooler_that_could_not_log_in_says_so_and_goes_on_with_the_database(server: KeptServer) -> None:
+    with pooled(server.dsn) as dsn:
+        backend = await opened(dsn, patience_s=0.2, command_timeout_s=1)
+        grant = await a_line(backend, 1)
+        await asyncio.to_thread(server.tell, "stop")
+        deadline, said = time.monotonic() + 30, ""
+        while "the pooler does not get through to the database" not in said:
+            assert time.monotonic() < deadline, said
+            with pytest.raises(StorageUnavailable) as told:
+                await backend.check()
+            said = str(told.value)
+        await asyncio.to_thread(server.tell, "start")
+        await soon(backend, grant, 2)
+        await backend.close()
 
 
 async def test_a_write_under_way_at_a_crash_is_there_when_it_was_acknowledged(server: KeptServer) -> None:

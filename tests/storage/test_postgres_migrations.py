@@ -84,7 +84,10 @@ async def test_a_step_that_breaks_off_is_taken_again_from_its_start(
 async def test_servers_that_start_together_migrate_once(postgres_dsn: str) -> None:
     url = in_schema(postgres_dsn)
     backends = [open_storage(url) for _ in range(5)]
-    await asyncio.gather(*(backend.open() for backend in backends))
+    changes = await asyncio.gather(*(backend.open() for backend in backends))
+    # Who waited tells what there was when its turn came.
+    assert [change.before for change in changes].count(0) == 1
+    assert {change.now for change in changes} == {NEWEST}
     await a_line(backends[0], 1)
     await asyncio.gather(*(backend.close() for backend in backends))
 
@@ -183,6 +186,19 @@ async def test_a_role_that_may_make_no_schema_is_told_which_right_it_lacks(
     role = a_name("guest_")
     await connection.execute(f"CREATE ROLE {role} LOGIN")
     with pytest.raises(StorageRefused, match="grant the role CREATE on the database, or have the schema made for it"):
+        await open_storage(in_schema(postgres_dsn.replace("//clew@", f"//{role}@"), schema.name)).open()
+
+
+@pytest.mark.parametrize("rights", ["", "USAGE, CREATE"])
+async def test_a_role_without_rights_in_the_schema_is_told_which_role_does_what(
+    connection: Connection, schema: Schema, postgres_dsn: str, rights: str
+) -> None:
+    role = a_name("guest_")
+    await migrate(connection, schema)
+    await connection.execute(f"CREATE ROLE {role} LOGIN")
+    if rights:
+        await connection.execute(f"GRANT {rights} ON SCHEMA {schema.name} TO {role}")
+    with pytest.raises(StorageRefused, match="to migrate, use the role that owns the schema"):
         await open_storage(in_schema(postgres_dsn.replace("//clew@", f"//{role}@"), schema.name)).open()
 
 

@@ -32,6 +32,8 @@ default_pool_size = {pool}
 max_client_conn = 1000
 # Each test has a schema of its own, and a connection to the database never forgets what it has seen of them.
 server_lifetime = 30
+# As docs/postgres.md has it: a database that was away is served through it as soon as without it.
+server_login_retry = 1
 log_connections = 0
 log_disconnections = 0
 log_stats = 0

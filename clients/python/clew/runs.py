@@ -10,7 +10,7 @@ from clew.attempts import Attempt, Request, Rpc, Watch
 from clew.blocking import blocking, iterating
 from clew.connection import Connection
 from clew.decisions import Decision, Decisions, decisions_of
-from clew.errors import ClewError, RequestIdReusedError
+from clew.errors import ClewError, IdInvalidError, RequestIdReusedError
 from clew.json_text import encode_json
 from clew.options import new_request_id
 from clew.pending import decided_before, is_recorded, pending_ids
@@ -27,6 +27,10 @@ class Runs:
     """What can be done with the runs of a thread. The `stream` forms give events as they happen; what a run hands back is its subclasses'."""
 
     def __init__(self, client: Client, thread_id: str, app: str, actor: str) -> None:
+        if not thread_id:
+            # Said here, since a request without one is a run without a thread: the server would take it, and keep nothing.
+            text = "thread_id: an id is needed: 1 to 128 characters"
+            raise IdInvalidError(text, metadata={"field": "thread_id"})
         self._client = client
         self.id = thread_id
         self.app = app

@@ -19,6 +19,8 @@ from clew_storage.thread_parts import Part, ThreadPart, in_order
 _LONGEST_LINE = 256 << 20
 # As a writer begins the first line.
 _BEGINNING = b'{"clew_archive":'
+# As gzip begins a file.
+_COMPRESSED = b"\x1f\x8b"
 # What of a thread is kept in memory while its hash is found out; the rest waits on the disk.
 _IN_MEMORY = 1 << 20
 
@@ -120,7 +122,7 @@ class ArchiveReader:
             fields = Fields.of_line(line)
             version, self.selection = fields.number("clew_archive"), dict(fields.mapping("selection"))
         except (DataCorrupt, KeyError, TypeError):
-            raise self._other_file() from None
+            raise self._other_file(line) from None
         if version != FORMAT:
             raise self._damaged(f"the archive has format {version}, and this program reads {FORMAT}; use a newer clew")
         self._all.update(line)
@@ -170,7 +172,9 @@ class ArchiveReader:
         except EOFError:
             return None
         except (zlib.error, gzip.BadGzipFile) as error:
-            raise self._damaged(f"it cannot be decompressed ({error})") from error
+            # Where in a line it breaks is not known, nor what the line would have been.
+            place = f"{self._name}, after line {self._line}" if self._line else self._name
+            raise DataCorrupt(f"{place}: it cannot be decompressed ({error})") from error
 
     def _cut(self) -> ArchiveCut:
         return ArchiveCut(
@@ -186,9 +190,13 @@ class ArchiveReader:
             )
         if line.startswith(_BEGINNING) or _BEGINNING.startswith(line):
             return self._cut()
-        return self._other_file()
+        return self._other_file(line)
 
-    def _other_file(self) -> DataCorrupt:
+    def _other_file(self, line: bytes) -> DataCorrupt:
+        if line.startswith(_COMPRESSED):
+            return self._damaged(
+                "it is compressed by gzip; unpack a stream on its way (`gunzip -c`), and name a file so that it ends with .gz"
+            )
         return self._damaged(
             "it is no archive of clew, whose first line says `clew_archive`; name a file that `clew export` wrote"
         )

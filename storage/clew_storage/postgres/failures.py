@@ -27,6 +27,8 @@ _WRONG_PASSWORD = "28P01"  # noqa: S105 - a code
 _NOT_ALLOWED = {"42501", _UNKNOWN_ROLE, _WRONG_PASSWORD}
 _NO_DATABASE = "3D000"
 _READ_ONLY = "25006"
+# PgBouncer's words for a login at the database that failed, which it does not try again for a while.
+_LOGIN_WAITS = "server_login_retry"
 _TOO_MANY = "53300"
 # What a setting of the URL is that is none: the database's code, and the words of PgBouncer, which has one code for everything.
 _NO_SETTING = "42704"
@@ -79,7 +81,7 @@ def unknown() -> StorageUnavailable:
     )
 
 
-def _of_the_database(error: asyncpg.PostgresError) -> StorageError:  # noqa: PLR0911 - one a kind
+def _of_the_database(error: asyncpg.PostgresError) -> StorageError:  # noqa: C901, PLR0911 - one a kind
     code = _code(error)
     if code in _FULL:
         return StorageFull("the database's disk is full; nothing was written, make room and try again")
@@ -110,6 +112,11 @@ def _of_the_database(error: asyncpg.PostgresError) -> StorageError:  # noqa: PLR
         )
     if code == _TOO_MANY:
         return StorageUnavailable("the database has no connection left; raise max_connections or lower pool_size")
+    if _LOGIN_WAITS in str(error):
+        return StorageUnavailable(
+            "the pooler does not get through to the database, and tries again when its server_login_retry is over; start the database, "
+            "then try again"
+        )
     if code in _DISCONNECTED or code[:2] in _DISCONNECTED_CLASSES:
         return StorageUnavailable(f"the database ended the connection: {error}; try again in a moment")
     return StorageUnavailable(f"the database failed at this call: {error}")
@@ -129,7 +136,8 @@ def _of_the_role(code: str, error: asyncpg.PostgresError) -> StorageRefused:
             "(docs/postgres.md)"
         )
     return StorageRefused(
-        f"the database refuses this role: {error}; grant it the rights of the runtime role (docs/postgres.md, Two roles)"
+        f"the database refuses this role: {error}; to serve, grant it the rights of the runtime role, to migrate, use the role that owns the "
+        "schema (docs/postgres.md, Two roles)"
     )
 
 

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import aiosqlite
 
 from clew_storage.errors import StorageUnavailable
+from clew_storage.sqlite.logs import StandingFile
 from clew_storage.thread_filters import metadata_has, text_found
 
 T = TypeVar("T")
@@ -24,25 +25,28 @@ class Pragmas:
 
     synchronous: Synchronous = "FULL"
     read_only: bool = False
+    standing: StandingFile | None = None
 
 
 class Connection:
     """Runs functions on the thread that owns the connection."""
 
-    def __init__(self, connection: aiosqlite.Connection) -> None:
+    def __init__(self, connection: aiosqlite.Connection, standing: StandingFile | None = None) -> None:
         self._connection = connection
+        self._standing = standing
         self._open = True
 
     @classmethod
     async def open(cls, path: Path | None, pragmas: Pragmas) -> Connection:
         """Connect to an existing file, or to a new database in memory."""
         mode = "ro" if pragmas.read_only else "rw"
-        name = ":memory:" if path is None else f"file:{quote(str(path))}?mode={mode}"
+        how = f"mode={mode}&immutable=1" if pragmas.standing else f"mode={mode}"
+        name = ":memory:" if path is None else f"file:{quote(str(path))}?{how}"
         # Without an isolation level the module leaves transactions to us.
         connecting = aiosqlite.connect(name, uri=True, isolation_level=None, cached_statements=256)
         # A script that never closes its storage must still end; what was acknowledged is on the disk by then.
         connecting._thread.daemon = True  # noqa: SLF001
-        opened = cls(await connecting)
+        opened = cls(await connecting, pragmas.standing)
         try:
             await opened.run(lambda connection: _set_up(connection, pragmas))
         except BaseException:
@@ -55,7 +59,12 @@ class Connection:
         if not self._open:
             raise StorageUnavailable("the storage is not open")
         # aiosqlite has no public call for a function of one's own, and one hop a statement costs ten times as much.
-        result = await self._connection._execute(work, self._connection._conn)  # type: ignore[no-untyped-call]  # noqa: SLF001
+        try:
+            result = await self._connection._execute(work, self._connection._conn)  # type: ignore[no-untyped-call]  # noqa: SLF001
+        finally:
+            # Also of damage that is none: pages that another process wrote amid the read.
+            if self._standing is not None:
+                self._standing.check()
         return cast("T", result)
 
     async def close(self) -> None:

@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 from clew_storage.errors import StorageRefused
 from clew_storage.sqlite.failures import translate
+from clew_storage.sqlite.logs import LOGS, has_log, size_of
 from clew_storage.sqlite.migrations import APPLICATION_ID, known_migrations, refuse_newer, stored_format
 
-_LOGS = ("-wal", "-journal")
 _APPLICATION_ID = slice(68, 72)
 
 
@@ -23,14 +23,14 @@ def look_at_format(path: Path, *, read_only: bool) -> None:
     SQLite is told that the file is immutable: to read a file in WAL mode otherwise, it makes the log and its index where there are none. A log that
     a crash left is then not read. That misses a format only where it is in the log alone, which `check_format` sees once the file is owned.
     """
-    if not _size(path):
+    if not size_of(path):
         return
     try:
         version = _read(path, "mode=ro&immutable=1")
-        if not version and _has_log(path):
+        if not version and has_log(path):
             version = _read_copy(path)
     except sqlite3.Error as error:
-        if _has_log(path) and _is_marked(path):
+        if has_log(path) and _is_marked(path):
             return  # Ours, and a crash left it amid a checkpoint: the log has the rest of it.
         raise StorageRefused(f"{path} cannot be opened: {translate(error)}") from error
     _judge(path, version, read_only=read_only)
@@ -38,7 +38,7 @@ def look_at_format(path: Path, *, read_only: bool) -> None:
 
 def check_format(path: Path, *, read_only: bool) -> None:
     """The same for a file that this process owns, or that is read beside its owner: what is in the log counts too."""
-    if not _has_log(path):
+    if not has_log(path):
         look_at_format(path, read_only=read_only)
         return
     try:
@@ -69,7 +69,7 @@ def _read_copy(path: Path) -> int:
     """The format of a file that is empty but for its log: small, since a log is written back before it is large."""
     with TemporaryDirectory(prefix="clew-") as folder:
         copy = Path(folder) / path.name
-        for suffix in ("", *_LOGS):
+        for suffix in ("", *LOGS):
             # A log may go in this moment, when its owner closes the file.
             with suppress(FileNotFoundError):
                 shutil.copyfile(path.with_name(path.name + suffix), copy.with_name(copy.name + suffix))
@@ -77,17 +77,6 @@ def _read_copy(path: Path) -> int:
             return _read(copy, "mode=rw")
         except StorageRefused as error:
             raise StorageRefused(str(error).replace(str(copy), str(path))) from None
-
-
-def _has_log(path: Path) -> bool:
-    return any(_size(path.with_name(path.name + suffix)) for suffix in _LOGS)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
 
 
 def _is_marked(path: Path) -> bool:

@@ -15,9 +15,12 @@ from clew_storage.sqlite.database_files import create_file, has_room
 from clew_storage.sqlite.failures import translate
 from clew_storage.sqlite.file_formats import check_format, look_at_format
 from clew_storage.sqlite.group_commit import GroupCommit, Refusing
+from clew_storage.sqlite.logs import StandingFile, leave_nothing, refuse_unreadable_log
 from clew_storage.sqlite.migrations import known_migrations, migrate
 from clew_storage.sqlite.ownership import Ownership
 from clew_storage.sqlite.readers import Readers
+
+_READING = Pragmas(read_only=True)
 
 
 class Session:
@@ -31,12 +34,14 @@ class Session:
         generation: int,
         change: FormatChange,
         stack: AsyncExitStack,
+        reading: Pragmas = _READING,
     ) -> None:
         self.writer = writer
         self.readers = readers
         self.generation = generation
         self.change = change
         self._path = path
+        self._reading = reading
         self._idle: list[Connection] = []
         self._stack = stack
 
@@ -54,7 +59,7 @@ class Session:
                 connection = await Connection.open(path, Pragmas(synchronous))
                 stack.push_async_callback(connection.close)
                 change, generation = await connection.run(_begin)
-                readers = Readers(connection) if path is None else await _open_readers(path, stack)
+                readers = Readers(connection) if path is None else await _open_readers(path, _READING, stack)
             except sqlite3.Error as error:
                 raise translate(error) from error
             writer = GroupCommit(connection, lambda: path is None or has_room(path))
@@ -66,15 +71,19 @@ class Session:
     async def open_for_reading(cls, path: Path) -> Session:
         """Read a file that this process does not own."""
         look_at_format(path, read_only=True)
+        refuse_unreadable_log(path)
         check_format(path, read_only=True)
+        reading = Pragmas(read_only=True, standing=StandingFile.of(path))
         async with AsyncExitStack() as stack:
+            if reading.standing is None:
+                stack.callback(leave_nothing, path)
             try:
-                readers = await _open_readers(path, stack)
+                readers = await _open_readers(path, reading, stack)
             except sqlite3.Error as error:
                 raise translate(error) from error
             newest = known_migrations()[-1].version
             refusing = Refusing(StorageUnavailable(READS_ONLY))
-            return cls(path, refusing, readers, 0, FormatChange(newest, newest), stack.pop_all())
+            return cls(path, refusing, readers, 0, FormatChange(newest, newest), stack.pop_all(), reading)
         raise AssertionError
 
     @asynccontextmanager
@@ -95,7 +104,7 @@ class Session:
             raise translate(error) from error
 
     async def _connect(self, path: Path) -> Connection:
-        connection = await Connection.open(path, Pragmas(read_only=True))
+        connection = await Connection.open(path, self._reading)
         self._stack.push_async_callback(connection.close)
         return connection
 
@@ -109,10 +118,10 @@ class Session:
         await self._stack.aclose()
 
 
-async def _open_readers(path: Path, stack: AsyncExitStack) -> Readers:
+async def _open_readers(path: Path, pragmas: Pragmas, stack: AsyncExitStack) -> Readers:
     connections = []
     for _ in range(2):
-        connection = await Connection.open(path, Pragmas(read_only=True))
+        connection = await Connection.open(path, pragmas)
         stack.push_async_callback(connection.close)
         connections.append(connection)
     return Readers(*connections)

@@ -63,18 +63,24 @@ async def migrate(
     until = time.monotonic() + (_WAIT_S if wait_s is None else wait_s)
     before = current = await stored_format(connection, schema)
     refuse_newer(before)
+    has_taken = False
     for step in known_migrations():
-        if step.version > before and (upto is None or step.version <= upto):
-            await _take(connection, schema, step, until)
-            current = step.version
+        if step.version > current and (upto is None or step.version <= upto):
+            found = await _take(connection, schema, step, until)
+            # What others did while this one waited is not its own doing.
+            before = before if has_taken else found
+            has_taken = has_taken or found < step.version
+            current = max(found, step.version)
     return FormatChange(before, current)
 
 
-async def _take(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, step: Migration, until: float) -> None:
+async def _take(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, step: Migration, until: float) -> int:
+    """Take a step, unless another has meanwhile; the format that was found when nobody else migrated."""
     while True:
         try:
             async with connection.transaction():
-                if await _lacks(connection, schema, step, until):
+                found = await _format_alone(connection, schema, until)
+                if found < step.version:
                     await connection.execute(f"SET LOCAL lock_timeout = {int(_IN_LINE_S * 1000)}")
                     await _change(connection, schema, step)
         except asyncpg.LockNotAvailableError as error:
@@ -91,12 +97,12 @@ async def _take(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, 
                 "that owns it: clew migrate"
             ) from error
         else:
-            return
+            return found
         await asyncio.sleep(_PAUSE_S)
 
 
-async def _lacks(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, step: Migration, until: float) -> bool:
-    """Whether the step is still to be taken, when nobody else migrates; nobody does until the transaction ends."""
+async def _format_alone(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, until: float) -> int:
+    """The format when nobody else migrates; nobody does until the transaction ends."""
     # So it also works where a pooler hands the connection on after each transaction.
     await connection.execute(f"SET LOCAL lock_timeout = {max(1, int((until - time.monotonic()) * 1000))}")
     try:
@@ -107,7 +113,7 @@ async def _lacks(connection: asyncpg.Connection[asyncpg.Record], schema: Schema,
         ) from error
     current = await stored_format(connection, schema)
     refuse_newer(current)
-    return current < step.version
+    return current
 
 
 async def _change(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, step: Migration) -> None:
