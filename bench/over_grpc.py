@@ -107,11 +107,20 @@ async def measure(folder: Path, *, rounds: int, starts: int, under_load: int) ->
                 lags = sorted(await caller.lags())
                 await load
                 found.add("event loop's lag beside 32 threads, p99", "ms", lags[len(lags) * 99 // 100])
+            found.add("memory of a thread at rest, one turn", "KB", await _at_rest(server, caller, under_load))
             large = "x" * _LARGE
             for _ in range(rounds):
                 found.add(*await _lag_beside(caller, "tools that block", lambda: caller.say("blocking", QUESTION)))
                 found.add(*await _lag_beside(caller, "messages of 3 MiB", lambda: caller.say("bench", large)))
     return found
+
+
+async def _at_rest(server: Served, caller: Caller, times: int) -> float:
+    """What the server keeps of a thread for its next turn, in KB: over `times` times 32 threads."""
+    before = server.resident_mb
+    for number in range(times):
+        await sample(caller.turn, f"rest-{number}", 32, 1)
+    return 1000 * (server.resident_mb - before) / (32 * times)
 
 
 async def _lag_beside(caller: Caller, what: str, work: Callable[[], Awaitable[None]]) -> tuple[str, str, float]:
