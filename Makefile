@@ -36,7 +36,7 @@ ifndef QUICK
 endif
 	CLEW_FAULTS=$(if $(QUICK),quick,full) $(BIN)/pytest tests/faults tests/upgrades $(if $(QUICK),-n $(WORKERS) --dist worksteal,--timeout=0 -s) $(ARGS)
 
-bench: $(STAMP) compiled ## Measure, and write build/bench.json (QUICK=1: within 5 minutes)
+bench: $(STAMP) compiled ## Measure for half an hour, and write build/bench.json (QUICK=1: within 5 minutes)
 	QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)
 
 profile: $(STAMP) compiled ## Show where the server's time goes in the turn through gRPC (docs/performance.md)

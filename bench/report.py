@@ -15,7 +15,7 @@ from bench.turn import EVENTS
 
 _README = """# Benchmarks
 
-`make bench` measures, prints a table and writes `build/bench.json`; `make bench QUICK=1` does the same with fewer rounds, within
+`make bench` measures for about half an hour, prints a table and writes `build/bench.json`; `make bench QUICK=1` does the same with fewer rounds, within
 5 minutes; `make bench ARGS=--readme` also writes this page. The first run installs the peers that Clew is compared with, which takes
 some minutes more.
 
