@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from clew_storage.errors import DataCorrupt
 from clew_storage.lines import Line
@@ -12,8 +13,7 @@ from clew_storage.records import ApprovalRecord, CheckpointRecord, MessageRecord
 from clew_storage.state_changes import Delta
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadPart:
+class ThreadPart(Struct, frozen=True):
     """The thread itself. `record.epoch` is 0, for epochs belong to a database; `cancel` is the (run, attempt) to be cancelled.
 
     `oldest` is where the log begins once it was trimmed, or 0.
@@ -25,8 +25,7 @@ class ThreadPart:
     oldest: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointPart:
+class CheckpointPart(Struct, frozen=True):
     """A row of the log with what it wrote: its messages in the order given, and what it changed in the state."""
 
     checkpoint: CheckpointRecord

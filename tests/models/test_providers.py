@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from clew_engine.messages import Message, Provider, TextPart, ToolCallPart, ToolResultPart
 from clew_engine.models import Model, ModelError, ModelRequest, ModelSettings, TextChunk
@@ -176,7 +177,7 @@ async def test_a_first_byte_that_does_not_come_in_time_is_retryable(
     dialect: Dialect, model: Model, server: ProviderServer
 ) -> None:
     server.will(Served(then="hang"))
-    failure = await failure_of(model, replace(a_request(), settings=ModelSettings(timeout_s=0.3)))
+    failure = await failure_of(model, structs.replace(a_request(), settings=ModelSettings(timeout_s=0.3)))
     assert (failure.code, failure.retryable) == ("model_unavailable", True)
     await server.client_left.wait()
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import ClassVar
 
 import pytest
+from msgspec.structs import replace
 
 from clew_storage.conformance import BackendPromises, Category, Promises, hold_to_model
 from clew_storage.conformance.categories import belongs_to
