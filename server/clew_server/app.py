@@ -49,6 +49,7 @@ SERVICES = tuple(
 _LAST_WORDS_S = 1.0
 # More than any field may have: what is too large is refused by the rules, which name it.
 _REQUEST_BYTES = 2 * MESSAGE_BYTES
+_MOST_PENDING = 100_000
 _OPTIONS = (
     ("grpc.max_receive_message_length", _REQUEST_BYTES),
     ("grpc.max_send_message_length", MESSAGE_BYTES),
@@ -56,6 +57,10 @@ _OPTIONS = (
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
+    # Calls that came and are not begun yet. gRPC cancels some of more than 1,000 and all of more than 3,000, which is what comes back at
+    # once to a server that was restarted; none of them has a status that a client tries again.
+    ("grpc.server.max_pending_requests", _MOST_PENDING),
+    ("grpc.server.max_pending_requests_hard_limit", _MOST_PENDING),
 )
 
 

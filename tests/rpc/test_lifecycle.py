@@ -208,3 +208,10 @@ async def test_an_approval_that_nobody_answers_expires_and_the_run_goes_on() -> 
         follower.cancel()
         expired = await served.approvals.ListApprovals(ListApprovalsRequest(state=APPROVAL_STATE_EXPIRED))
         assert [each.thread_id for each in expired.approvals] == ["t"]
+
+
+async def test_thousands_of_calls_that_come_at_once_are_all_answered(served: Served) -> None:
+    """As when clients come back to a server that was restarted; gRPC by itself would cancel many of them."""
+    health: Any = health_pb2_grpc.HealthStub(served.channel)
+    calls = [health.Check(health_pb2.HealthCheckRequest()) for _ in range(4_000)]
+    assert {(await call).status for call in calls} == {SERVING}
