@@ -53,7 +53,7 @@ SIZES: dict[str, dict[str, dict[str, Any]]] = {
     "turns": {
         "tiny": {"rounds": 1, "within_s": 0, "turns": (5, 1), "peer_turns": (2, 1)},
         "quick": {"rounds": 5, "within_s": 35, "turns": (20, 5), "peer_turns": (10, 2)},
-        "full": {"rounds": 9, "within_s": 150, "turns": (50, 10), "peer_turns": (50, 10)},
+        "full": {"rounds": 9, "within_s": 300, "turns": (50, 10), "peer_turns": (50, 10)},
     },
     "over_grpc": {
         "tiny": {"rounds": 1, "starts": 1, "under_load": 2},

@@ -44,8 +44,13 @@ class Watcher:
     async def reach(self, version: int) -> None:
         """Wait until it has been told of a version."""
         while self.version < version:
+            if self._task.done():
+                await self._task
+                raise RuntimeError(f"a watch ended at version {self.version}")
             self._came.clear()
-            await self._came.wait()
+            came = asyncio.ensure_future(self._came.wait())
+            await asyncio.wait({came, self._task}, return_when=asyncio.FIRST_COMPLETED)
+            came.cancel()
 
     async def close(self) -> None:
         """Leave the watch."""
