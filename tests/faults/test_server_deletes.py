@@ -22,6 +22,7 @@ ASKING = f"{CANARY}|refund"
 TOGETHER = 5
 CALLERS, DELETES = 3, 10
 Scene = Callable[[Callable[[], Handle], random.Random], Awaitable[None]]
+Round = Callable[[Fleet, int, random.Random], Awaitable[list[str]]]
 
 
 async def run(reach: Callable[[], Handle], _dice: random.Random) -> None:
@@ -119,13 +120,22 @@ async def left_over(schema: PostgresSchema) -> list[str]:
 
 
 async def races(fleet: Fleet, count: int, dice: random.Random) -> list[str]:
-    """Races, some at a time, and what is wrong with what is left of all."""
+    """Races, and what is wrong with what is left of all."""
+    return await _some_at_a_time(race, "races with a delete", fleet, count, dice) + await left_over(fleet.schema)
+
+
+async def crowds(fleet: Fleet, count: int, dice: random.Random) -> list[str]:
+    """Crowds, and what is wrong with what they were told."""
+    return await _some_at_a_time(crowded, "crowds", fleet, count, dice)
+
+
+async def _some_at_a_time(round_: Round, what: str, fleet: Fleet, count: int, dice: random.Random) -> list[str]:
     wrong: list[str] = []
     for number in range(0, count, TOGETHER):
-        met = await asyncio.gather(*(race(fleet, number + each, dice) for each in range(TOGETHER)))
+        met = await asyncio.gather(*(round_(fleet, number + each, dice) for each in range(TOGETHER)))
         wrong += [each for some in met for each in some]
-        figures.progress("races with a delete", number + TOGETHER, count)
-    return wrong + await left_over(fleet.schema)
+        figures.progress(what, number + TOGETHER, count)
+    return wrong
 
 
 async def test_nothing_is_left_of_a_thread_that_is_deleted_through_another_server(
@@ -137,16 +147,6 @@ async def test_nothing_is_left_of_a_thread_that_is_deleted_through_another_serve
     what = "delete in the middle, through any of three servers"
     figures.record(figures.Figure(12, what, count, other=len(wrong), variants=("delete leaves messages",)))
     assert not wrong, "\n".join(wrong)
-
-
-async def crowds(fleet: Fleet, count: int, dice: random.Random) -> list[str]:
-    """Crowds, some at a time, and what is wrong with what they were told."""
-    wrong: list[str] = []
-    for number in range(0, count, TOGETHER):
-        met = await asyncio.gather(*(crowded(fleet, number + each, dice) for each in range(TOGETHER)))
-        wrong += [each for some in met for each in some]
-        figures.progress("crowds", number + TOGETHER, count)
-    return wrong
 
 
 async def test_nobody_is_told_that_a_run_died_which_was_deleted(tmp_path: Path, postgres_dsn: str) -> None:
