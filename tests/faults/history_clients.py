@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import json
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,15 +41,21 @@ class Known:
 
 
 class HistoryClient:
-    """One of the clients of a thread; `reach` gives a handle on it through some server."""
+    """One of the clients of a thread; `reach` gives a handle on it through some server, `plans` are what it asks agents to do."""
 
     def __init__(
-        self, reach: Callable[[], PlayedThread], known: Known, numbers: itertools.count[int], dice: random.Random
+        self,
+        reach: Callable[[], PlayedThread],
+        known: Known,
+        numbers: itertools.count[int],
+        dice: random.Random,
+        plans: Sequence[str] = PLANS,
     ) -> None:
         self._reach = reach
         self._known = known
         self._numbers = numbers
         self._dice = dice
+        self._plans = plans
 
     async def ask(self, verb: Verb | None = None) -> None:
         """One operation, from its invocation to its answer, if it has one."""
@@ -86,7 +92,7 @@ class HistoryClient:
         known, dice, mark = self._known, self._dice, operation.mark
         match operation.verb:
             case "send":
-                operation.mark += dice.choice(PLANS)
+                operation.mark += dice.choice(self._plans)
                 return lambda thread, request: self._turn(operation, thread.stream(operation.mark, request_id=request))
             case "retry":
                 operation.mark = ""

@@ -30,12 +30,13 @@ class Proxy:
         await self.cut()
 
     async def cut(self) -> None:
-        """Close every connection, and pass bytes on again for those that come."""
+        """Close every connection, and pass bytes on again for those that come, also while these are closing."""
+        closing = tuple(self._pumps)
         for writer in tuple(self._writers):
             writer.transport.abort()
-        while self._pumps:
-            await asyncio.wait(tuple(self._pumps))
         self.silent = False
+        if closing:
+            await asyncio.wait(closing)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
-from collections import defaultdict
 from collections.abc import Awaitable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,12 @@ from clew import VersionConflictError
 from tests.faults import figures
 from tests.faults.broken import BROKEN, break_schema
 from tests.faults.fleets import Fleet
+from tests.faults.history_clients import HistoryClient, Known
 from tests.faults.journal import Journal
 from tests.faults.ledger import Ledger
 from tests.faults.oracle import Findings, judge, judge_ledger
 from tests.faults.recovery import finish
-from tests.faults.test_histories import judge_all, played
+from tests.faults.test_histories import judge_all, reach
 from tests.faults.test_paused_owners import pause_the_owner
 from tests.faults.test_server_approvals import decide_and_lose, race
 from tests.faults.test_server_deletes import crowds, races
@@ -60,13 +62,23 @@ async def test_takeovers_before_a_lease_has_run_out_are_seen(tmp_path: Path, pos
 async def test_a_history_of_threads_that_several_servers_write_at_once_is_seen(
     tmp_path: Path, postgres_dsn: str
 ) -> None:
-    dice = random.Random(0)
-    async with Fleet(
-        tmp_path / "fleet", postgres_dsn, dice, size=2, proxied=True, environment={BROKEN: "no fence"}
-    ) as fleet:
+    dice, known = random.Random(0), Known()
+    async with Fleet(tmp_path / "fleet", postgres_dsn, dice, size=2, environment={BROKEN: "no fence"}) as fleet:
         await break_schema(fleet.schema, "no fence", "takeover without expiry")
-        threads = await played(fleet, 0, 150, dice, defaultdict(int), disturbed=False)
-        assert judge_all(threads, await fleet.stored())
+        owner, other = (
+            HistoryClient(partial(reach, server, "h"), known, itertools.count(), dice, plans=("|held",))
+            for server in fleet.servers
+        )
+        gate = fleet.gate()
+        async with asyncio.TaskGroup() as asked:
+            asked.create_task(owner.ask("send"))
+            await gate.reached()
+            # Who comes to the place of the gate from now on goes through it.
+            fleet.gate().open()
+            await other.ask("retry")
+            gate.open()
+        problems = judge_all({"h": known}, await fleet.stored())
+        assert any("is a step of a thread that was completed" in each for each in problems), problems
     figures.catch("no fence, histories")
 
 

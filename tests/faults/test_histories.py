@@ -18,6 +18,7 @@ from tests.faults.fleets import LEASES, Fleet, named, times
 from tests.faults.histories import History, Log, Version
 from tests.faults.history_clients import HistoryClient, Known
 from tests.faults.replays import judge_history
+from tests.faults.served_process import ServedProcess
 from tests.faults.stored import Stored, StoredThread
 from tests.scenarios.handles import PlayedThread
 from tests.scenarios.world import ERRORS
@@ -53,18 +54,12 @@ async def wait(until: asyncio.Event, seconds: float) -> None:
 
 
 async def played(
-    fleet: Fleet,
-    number: int,
-    operations: int,
-    dice: random.Random,
-    done: defaultdict[str, int],
-    *,
-    disturbed: bool = True,
+    fleet: Fleet, number: int, operations: int, dice: random.Random, done: defaultdict[str, int]
 ) -> dict[str, Known]:
     """Some threads, each asked by several clients at a time, with faults all the while; what was asked and told."""
     threads = {f"h{number}-{each}": Known() for each in range(THREADS)}
     numbers, over = itertools.count(number * 1_000_000), asyncio.Event()
-    disturbing = asyncio.create_task(disturb(fleet, dice, over, done)) if disturbed else None
+    disturbing = asyncio.create_task(disturb(fleet, dice, over, done))
 
     async def play(thread_id: str, known: Known) -> None:
         client = HistoryClient(partial(reach, fleet, thread_id), known, numbers, dice)
@@ -76,8 +71,7 @@ async def played(
             for _ in range(CLIENTS):
                 group.create_task(play(thread_id, known))
     over.set()
-    if disturbing is not None:
-        await disturbing
+    await disturbing
     for thread_id, known in threads.items():
         last = HistoryClient(partial(reach, fleet, thread_id), known, numbers, dice)
         for verb in ("get", "state", "transcript"):
@@ -86,9 +80,9 @@ async def played(
     return threads
 
 
-def reach(fleet: Fleet, thread_id: str) -> PlayedThread:
-    """A handle through some server."""
-    return cast("PlayedThread", fleet.thread(thread_id))
+def reach(servers: Fleet | ServedProcess, thread_id: str) -> PlayedThread:
+    """A handle through one of them."""
+    return cast("PlayedThread", servers.thread(thread_id))
 
 
 def log_of(thread: StoredThread) -> Log:
