@@ -16,6 +16,7 @@ import pytest
 from tests.faults import databases, figures
 from tests.faults.broken import BROKEN
 from tests.faults.databases import THREADS, Campaign, campaign
+from tests.faults.fleets import LEASE_S, LEASES, times
 from tests.faults.small_disks import fill, look_at, needs_mount, small_disk
 from tests.scenarios.world import ERRORS
 from tests.support.postgres import KeptServer, a_server
@@ -29,7 +30,7 @@ pytestmark = needs_mount
 
 @asynccontextmanager
 async def on_a_small_disk(
-    seed: int, *, log_apart: bool, **environment: str
+    seed: int, *, log_apart: bool, lease_s: float = LEASE_S, broken: str = ""
 ) -> AsyncIterator[tuple[Campaign, Path, KeptServer]]:
     """A server whose database is on a small disk, and its log of writes too or on another one."""
     # Not in the folder of pytest, which others clean up while a file system is mounted in it.
@@ -37,7 +38,10 @@ async def on_a_small_disk(
         os.chmod(home, 0o755)  # noqa: PTH101 - nothing that waits
         apart = [f"log_folder={home}/log"] if log_apart else ["max_wal_size=32MB"]
         with small_disk(Path(home), SIZE) as folder, a_server(f"folder={folder}", *apart) as database:
-            async with campaign(Path(home) / "servers", database.dsn, seed, size=1, environment=environment) as tried:
+            servers = Path(home) / "servers"
+            async with campaign(
+                servers, database.dsn, seed, size=1, lease_s=lease_s, environment={BROKEN: broken}
+            ) as tried:
                 yield tried, folder, database
 
 
@@ -65,10 +69,11 @@ async def fill_and_free(tried: Campaign, folder: Path) -> None:
     filler.unlink()
 
 
-async def test_a_full_disk_is_told_read_from_and_worked_on_when_there_is_room_again() -> None:
-    cycles = figures.times(1, 50)
+@pytest.mark.parametrize("lease_s", LEASES)
+async def test_a_full_disk_is_told_read_from_and_worked_on_when_there_is_room_again(lease_s: float) -> None:
+    cycles = times(lease_s, 1, 50)
     for number in range(0, cycles, CYCLES_A_DISK):
-        async with on_a_small_disk(number, log_apart=True) as (tried, folder, _):
+        async with on_a_small_disk(number, log_apart=True, lease_s=lease_s) as (tried, folder, _):
             for _ in range(min(CYCLES_A_DISK, cycles - number)):
                 await tried.disturb("Postgres's disk is full", partial(fill_and_free, tried, folder))
             tried.record(15, "full is away")
@@ -88,9 +93,10 @@ async def fill_the_log(tried: Campaign, folder: Path, database: KeptServer) -> N
     await asyncio.to_thread(database.tell, "crash")
 
 
-async def test_a_database_that_stopped_for_want_of_room_loses_nothing() -> None:
-    async with on_a_small_disk(0, log_apart=False) as (tried, folder, database):
-        for _ in range(figures.times(1, 10)):
+@pytest.mark.parametrize("lease_s", LEASES)
+async def test_a_database_that_stopped_for_want_of_room_loses_nothing(lease_s: float) -> None:
+    async with on_a_small_disk(0, log_apart=False, lease_s=lease_s) as (tried, folder, database):
+        for _ in range(times(lease_s, 1, 10)):
             await tried.disturb("no room for Postgres's log", partial(fill_the_log, tried, folder, database))
         tried.record(15, "dead connection, no room for the log")
 
@@ -100,7 +106,7 @@ async def test_a_server_that_keeps_its_connection_to_a_database_that_stopped_is_
 ) -> None:
     # Long enough for one that finds its way.
     monkeypatch.setattr(databases, "GIVEN_UP_S", databases.SOON_S)
-    async with on_a_small_disk(0, log_apart=False, **{BROKEN: "dead connection"}) as (tried, folder, database):
+    async with on_a_small_disk(0, log_apart=False, broken="dead connection") as (tried, folder, database):
         await tried.disturb("stopped", partial(fill_the_log, tried, folder, database))
     assert any("does not serve" in each for each in tried.findings.wedged), tried.findings
     figures.catch("dead connection, no room for the log")
@@ -108,7 +114,7 @@ async def test_a_server_that_keeps_its_connection_to_a_database_that_stopped_is_
 
 async def test_a_full_disk_that_is_told_as_a_database_away_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.faults.test_database_full_disk.FULL_WITHIN_S", 5)
-    async with on_a_small_disk(0, log_apart=True, **{BROKEN: "full is away"}) as (tried, folder, _):
+    async with on_a_small_disk(0, log_apart=True, broken="full is away") as (tried, folder, _):
         await tried.disturb("full", partial(fill_and_free, tried, folder))
     assert any("nobody was told storage_full" in each for each in tried.findings.other), tried.findings
     figures.catch("full is away")

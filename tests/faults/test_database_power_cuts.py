@@ -14,6 +14,7 @@ import pytest
 
 from tests.faults import figures
 from tests.faults.databases import Campaign, campaign
+from tests.faults.fleets import LEASE_S, LEASES, times
 from tests.faults.power_cuts import RealDisk
 from tests.support.postgres import KeptServer, a_server
 
@@ -35,7 +36,9 @@ async def cut(disk: RealDisk, database: KeptServer) -> None:
 
 
 @asynccontextmanager
-async def on_a_real_disk(seed: int, *options: str) -> AsyncIterator[tuple[Campaign, RealDisk, KeptServer]]:
+async def on_a_real_disk(
+    seed: int, *options: str, lease_s: float = LEASE_S
+) -> AsyncIterator[tuple[Campaign, RealDisk, KeptServer]]:
     """A server whose database is on a file system of its own."""
     # Not in the folder of pytest, which others clean up while a file system is mounted in it.
     with tempfile.TemporaryDirectory(prefix="clew-power-") as home:
@@ -44,7 +47,7 @@ async def on_a_real_disk(seed: int, *options: str) -> AsyncIterator[tuple[Campai
         try:
             disk.folder.chmod(0o777)
             with a_server(f"folder={disk.folder}", *options) as database:
-                async with campaign(Path(home) / "servers", database.dsn, seed, size=1) as tried:
+                async with campaign(Path(home) / "servers", database.dsn, seed, size=1, lease_s=lease_s) as tried:
                     # What was there before counts for nothing.
                     os.sync()
                     yield tried, disk, database
@@ -52,10 +55,11 @@ async def on_a_real_disk(seed: int, *options: str) -> AsyncIterator[tuple[Campai
             disk.remove()
 
 
-async def test_nothing_acknowledged_is_lost_in_a_power_cut() -> None:
-    cuts = figures.times(2, 50)
+@pytest.mark.parametrize("lease_s", LEASES)
+async def test_nothing_acknowledged_is_lost_in_a_power_cut(lease_s: float) -> None:
+    cuts = times(lease_s, 2, 50)
     for number in range(0, cuts, CUTS_A_DISK):
-        async with on_a_real_disk(number) as (tried, disk, database):
+        async with on_a_real_disk(number, lease_s=lease_s) as (tried, disk, database):
             for _ in range(min(CUTS_A_DISK, cuts - number)):
                 await tried.disturb("power cut, Postgres on ext4", partial(cut, disk, database))
             tried.record(2, "fsync off")
