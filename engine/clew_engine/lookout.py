@@ -64,10 +64,7 @@ class Lookout:
         """A run of this server: whether it may go on."""
         thread = run.thread
         if not thread.is_held:
-            key = thread.key
-            run.abandon(
-                deleted(key.thread_id, thread.uid) if run.began and glance.uid != thread.uid else lost(key.thread_id)
-            )
+            give_up(run, glance.uid)
         elif glance.cancel_requested and glance.uid == thread.uid and 0 < run.began <= glance.head_version:
             run.stop("cancelled", "the run was cancelled")
 
@@ -110,6 +107,13 @@ async def keep_stopping(storage: Storage, key: ThreadKey) -> None:
         if run is not None:
             await leave_word(storage, key, run, None)
         await asyncio.sleep(storage.tuning.look_s)
+
+
+def give_up(run: Run, uid: str) -> None:
+    """Tell a run that its lease is gone; `uid` is of the thread that its id names now."""
+    thread_id = run.thread.key.thread_id
+    was_deleted = run.began and uid != run.thread.uid
+    run.abandon(deleted(thread_id, run.thread.uid) if was_deleted else lost(thread_id))
 
 
 def lost(thread_id: str) -> LeaseLostError:

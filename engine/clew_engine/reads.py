@@ -260,7 +260,7 @@ async def _view(storage: Storage, head: Head) -> ThreadView:
     uid, record = head.thread.uid, head.checkpoint
     state: RunState | None = None
     if record is not None and record.status is Status.IN_PROGRESS:
-        live = storage.running(head.thread.key)
+        live = storage.running(head.thread.key, head)
         alive = live.thread.uid == uid if live else await is_alive(storage, head.thread.key)
         gone = RunState.INTERRUPTED if storage.backend.leases.sees_all() else RunState.UNSPECIFIED
         state = RunState.RUNNING if alive else gone

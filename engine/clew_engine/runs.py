@@ -77,6 +77,11 @@ class Run:
         return self._stopping
 
     @property
+    def abandoned(self) -> bool:
+        """Whether it was told that its lease is gone."""
+        return self._abandoned is not None
+
+    @property
     def grace_s(self) -> float:
         """How long work that was cancelled may take to end."""
         return self.storage.tuning.cancel_grace_s

@@ -28,7 +28,7 @@ from clew_engine.inbox import Approvals
 from clew_engine.incarnations import not_repeated, not_told_again
 from clew_engine.leasing import BusyWait, is_void
 from clew_engine.listings import Threads
-from clew_engine.lookout import Lookout
+from clew_engine.lookout import Lookout, give_up
 from clew_engine.open_threads import OpenThread
 from clew_engine.options import OnBusy, Recover, RunOptions, Tuning, on_busy_of, recover_of
 from clew_engine.page_tokens import PageTokens
@@ -46,6 +46,7 @@ from clew_storage import (
     Backend,
     FormatChange,
     Grant,
+    Head,
     StorageAway,
     StorageError,
     StorageRefused,
@@ -358,10 +359,18 @@ class Storage:
             raise not_told_again(key.thread_id, uid, version)
         return view_checkpoint(key.thread_id, uid, record)
 
-    def running(self, key: ThreadKey) -> Run | None:
-        """The run of the thread that this server has under way. One that lost its lease, and was not told so yet, is none: others have the thread."""
+    def running(self, key: ThreadKey, head: Head | None = None) -> Run | None:
+        """The run of the thread that this server has under way. One that lost its lease, and was not told so yet, is none: others have the thread.
+
+        That its lease is lost may also be seen by a head that was read: whoever wrote it had a later one. Then the run is told.
+        """
         run = self.live.get(key)
-        return run if run is not None and run.thread.is_held else None
+        if run is None or run.abandoned or not run.thread.is_held:
+            return None
+        if head is not None and head.thread.epoch > run.thread.epoch:
+            give_up(run, head.thread.uid)
+            return None
+        return run
 
     async def release(self, run: Run) -> None:
         """A run is over: its lease goes to the next. Harmless when called twice."""

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import random
 from collections.abc import Awaitable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -97,7 +98,9 @@ async def test_a_result_that_a_server_has_only_in_memory_is_seen_as_lost_and_as_
         ledger = Ledger(fleet.ledger_path)
         before, stored, told = ledger.entries(), await fleet.stored(), journal.finished()
         found = judge(journal, stored, before)
-        await finish(fleet.thread("t"), journal, dice=dice, survives=True)
+        # What the other has in its memory alone may come into its own way.
+        with suppress(VersionConflictError):
+            await finish(fleet.thread("t"), journal, dice=dice, survives=True)
         found.add(judge_ledger(ledger.entries(), len(before), stored, told, journal))
     assert found.lost
     assert found.reruns

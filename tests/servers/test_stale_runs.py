@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+import pytest
+
 from clew_storage.postgres import PostgresBackend
+from tests.scenarios.handles import GONE
 from tests.scenarios.scripts import ask
 from tests.scenarios.world import World
 
@@ -47,3 +50,44 @@ async def test_it_cancels_what_others_run_and_answers_with_where_that_ended(serv
     assert (ended["status"], ended["version"]) == ("failed", newest["version"])
     gate.set()
     await asyncio.wait((held_up,))
+
+
+@pytest.mark.parametrize("alive", [True, False])
+async def test_it_cancels_the_thread_that_the_id_names_now_and_not_its_run_of_one_that_was_deleted(
+    server: Make, alive: bool
+) -> None:
+    """`alive`: what the id names now has a run, on the other server."""
+    here, there = server(), server()
+    here.tune(look_s=60)
+    begun, gate = {"here": asyncio.Event(), "there": asyncio.Event()}, asyncio.Event()
+
+    async def fetch_here() -> str:
+        begun["here"].set()
+        await gate.wait()
+        return "fetched"
+
+    async def fetch_there() -> str:
+        begun["there"].set()
+        await gate.wait()
+        return "fetched"
+
+    fetch_here.__name__ = fetch_there.__name__ = "fetch"
+    here.agent(ask("fetch"), "done", tools=[fetch_here])
+    there.agent(ask("fetch") if alive else "done", "done", tools=[fetch_there])
+    thread, other = await here.thread(), await there.thread()
+    held_up = asyncio.ensure_future(thread.send("first"))
+    await begun["here"].wait()
+    backend = here.storage.backend
+    assert isinstance(backend, PostgresBackend)
+    await backend._opened().keeper.close()
+    await other.delete()
+    anew = asyncio.ensure_future(other.send("anew"))
+    await (begun["there"].wait() if alive else anew)
+    if alive:
+        assert (await thread.info())["run"]["state"] == "running"
+    ended = await thread.cancel()
+    (newest, *_) = await other.history()
+    assert (ended["status"], ended["id"]) == ("failed" if alive else "completed", newest["id"])
+    gate.set()
+    await asyncio.wait((held_up, anew))
+    assert isinstance(held_up.exception(), GONE)

@@ -83,7 +83,7 @@ async def _cancel(
     mutation: Mutation,
     options: RunOptions,
 ) -> Checkpoint:
-    live = storage.running(key)
+    live = storage.running(key, head)
     if live is not None and head.thread.head_status is Status.IN_PROGRESS:
         return await _stop(storage, live, head, requests, options)
     attempt = await remote_run(storage, key) if live is None else None
