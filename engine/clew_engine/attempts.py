@@ -258,7 +258,9 @@ class Attempt:
         if self._reader is not None:
             self._storage.hub.unsubscribe(self._key, self._reader)
         if self._run is not None:
-            self._storage.live.pop(self._key, None)
+            # Where the lease was lost another run may have taken its place since.
+            if self._storage.live.get(self._key) is self._run:
+                del self._storage.live[self._key]
             if not self._run.ended.done():
                 self._run.ended.set_result(None)
             self._run = None

@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from clew_engine import Agent, OfflineModel, Reply, Storage, ThreadInfo
+from clew_engine.errors import ThreadNotFoundError
 from clew_engine.models import after, when
-from clew_storage import Head, ThreadKey
+from clew_storage import Head, ThreadKey, Write, Written
 
 
 @pytest.mark.parametrize("url", ["memory://", "sqlite://:memory:"])
@@ -81,3 +82,47 @@ async def test_who_was_granted_a_thread_that_was_deleted_and_begun_anew_waits_fo
         (worked,) = await asyncio.gather(*again)
         assert (worked.status, worked.text) == ("completed", "worked")
         assert worked.thread_uid != first.thread_uid
+
+
+@pytest.mark.parametrize("url", ["memory://", "sqlite://:memory:"])
+async def test_an_opening_that_failed_leaves_the_run_alone_that_took_its_place(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its thread is deleted before its first write, and begun anew before it has found that out."""
+    at_work, may_end = asyncio.Event(), asyncio.Event()
+    refused, anew = asyncio.Event(), list[asyncio.Task[Reply]]()
+
+    async def work() -> str:
+        at_work.set()
+        await may_end.wait()
+        return "done"
+
+    async with Storage(url) as storage:
+        model = OfflineModel([after("work").say("worked"), when("work").call("work"), when("hello").say("hello")])
+        thread = Agent("a", model=model, tools=[work], storage=storage).thread("t")
+        await thread.update(name="made", allow_missing=True)
+        threads = storage.backend.threads
+        read, append = threads.get_head, threads.append
+
+        async def append_when_it_is_deleted(write: Write) -> Written:
+            if not refused.is_set():
+                await thread.delete()
+                refused.set()
+            return await append(write)
+
+        async def read_when_it_is_another(key: ThreadKey) -> Head | None:
+            if refused.is_set() and not anew:
+                anew.append(asyncio.ensure_future(thread.send("work")))
+                await at_work.wait()
+            return await read(key)
+
+        monkeypatch.setattr(threads, "append", append_when_it_is_deleted)
+        monkeypatch.setattr(threads, "get_head", read_when_it_is_another)
+        with pytest.raises(ThreadNotFoundError):
+            await thread.send("hello")
+        run = (await thread.info()).run
+        may_end.set()
+        assert run is not None
+        assert run.state == "running"
+        assert (await anew[0]).text == "worked"
+        assert not storage.live
