@@ -46,25 +46,28 @@ class Lookout:
 
     async def _look(self) -> None:
         while (readers := self._storage.hub.readers_of()) or self._storage.live:
-            runs = dict(self._storage.live)
+            # What is seen is judged by what was known when it was asked for: a run may have begun since, and ended.
+            runs = {key: (run, run.began > 0) for key, run in self._storage.live.items()}
+            others = {key: some for key, some in readers.items() if key not in runs}
             try:
                 glances = await self._storage.backend.threads.glance([*(readers.keys() | runs.keys())])
             except StorageError as error:
                 self._trouble.met(error)
             else:
                 self._trouble.over()
-                for key, run in runs.items():
-                    self._heed(run, glances[key])
-                for key, some in readers.items():
+                for key, (run, began) in runs.items():
+                    self._heed(run, glances[key], began=began)
+                for key, some in others.items():
                     self._tell(key, some, glances[key])
-                self._seen = {key: glances[key] for key in readers}
+                # Of a run that has ended meanwhile nobody was told what others did after it.
+                self._seen = {key: glances[key] for key in readers if key in others or key in self._storage.live}
             await asyncio.sleep(self._storage.tuning.look_s)
 
-    def _heed(self, run: Run, glance: Glance) -> None:
-        """A run of this server: whether it may go on."""
+    def _heed(self, run: Run, glance: Glance, *, began: bool) -> None:
+        """A run of this server: whether it may go on. `began`: its thread was there when it was looked at."""
         thread = run.thread
         if not thread.is_held:
-            give_up(run, glance.uid)
+            give_up(run, glance.uid if began else thread.uid)
         elif glance.cancel_requested and glance.uid == thread.uid and 0 < run.began <= glance.head_version:
             run.stop("cancelled", "the run was cancelled")
 
@@ -111,9 +114,9 @@ async def keep_stopping(storage: Storage, key: ThreadKey) -> None:
 
 def give_up(run: Run, uid: str) -> None:
     """Tell a run that its lease is gone; `uid` is of the thread that its id names now."""
-    thread_id = run.thread.key.thread_id
-    was_deleted = run.began and uid != run.thread.uid
-    run.abandon(deleted(thread_id, run.thread.uid) if was_deleted else lost(thread_id))
+    thread = run.thread
+    is_there = uid == thread.uid or not run.began
+    run.abandon(lost(thread.key.thread_id) if is_there else deleted(thread.key.thread_id, thread.uid))
 
 
 def lost(thread_id: str) -> LeaseLostError:
