@@ -9,7 +9,20 @@ import pytest
 from clew_engine import Agent, OfflineModel, Reply, Storage, ThreadInfo
 from clew_engine.errors import ThreadNotFoundError
 from clew_engine.models import after, when
+from clew_engine.threads import Thread
 from clew_storage import Head, ThreadKey, Write, Written
+
+
+def working(storage: Storage, at_work: asyncio.Event, may_end: asyncio.Event) -> Thread:
+    """A thread of an agent that works when it is told to, until it may end."""
+
+    async def work() -> str:
+        at_work.set()
+        await may_end.wait()
+        return "done"
+
+    model = OfflineModel([after("work").say("worked"), when("work").call("work"), when("hello").say("hello")])
+    return Agent("a", model=model, tools=[work], storage=storage).thread("t")
 
 
 @pytest.mark.parametrize("url", ["memory://", "sqlite://:memory:"])
@@ -49,14 +62,8 @@ async def test_who_was_granted_a_thread_that_was_deleted_and_begun_anew_waits_fo
     """It holds nothing any more: the new run is alive, and nobody may be told that it was interrupted. `between`: the thread was gone when it looked."""
     looked, at_work, may_end, again = asyncio.Event(), asyncio.Event(), asyncio.Event(), list[asyncio.Task[Reply]]()
 
-    async def work() -> str:
-        at_work.set()
-        await may_end.wait()
-        return "done"
-
     async with Storage(url) as storage:
-        model = OfflineModel([after("work").say("worked"), when("work").call("work"), when("hello").say("hello")])
-        thread = Agent("a", model=model, tools=[work], storage=storage).thread("t")
+        thread = working(storage, at_work, may_end)
         first = await thread.send("hello")
         threads, leases = storage.backend.threads, storage.backend.leases
         read = threads.get_head
@@ -92,14 +99,8 @@ async def test_an_opening_that_failed_leaves_the_run_alone_that_took_its_place(
     at_work, may_end = asyncio.Event(), asyncio.Event()
     refused, anew = asyncio.Event(), list[asyncio.Task[Reply]]()
 
-    async def work() -> str:
-        at_work.set()
-        await may_end.wait()
-        return "done"
-
     async with Storage(url) as storage:
-        model = OfflineModel([after("work").say("worked"), when("work").call("work"), when("hello").say("hello")])
-        thread = Agent("a", model=model, tools=[work], storage=storage).thread("t")
+        thread = working(storage, at_work, may_end)
         await thread.update(name="made", allow_missing=True)
         threads = storage.backend.threads
         read, append = threads.get_head, threads.append

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -59,30 +59,27 @@ async def test_it_cancels_the_thread_that_the_id_names_now_and_not_its_run_of_on
     """`alive`: what the id names now has a run, on the other server."""
     here, there = server(), server()
     here.tune(look_s=60)
-    begun, gate = {"here": asyncio.Event(), "there": asyncio.Event()}, asyncio.Event()
+    begun_here, begun_there, gate = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    async def fetch_here() -> str:
-        begun["here"].set()
-        await gate.wait()
-        return "fetched"
+    def fetching(begun: asyncio.Event) -> Callable[[], Awaitable[str]]:
+        async def fetch() -> str:
+            begun.set()
+            await gate.wait()
+            return "fetched"
 
-    async def fetch_there() -> str:
-        begun["there"].set()
-        await gate.wait()
-        return "fetched"
+        return fetch
 
-    fetch_here.__name__ = fetch_there.__name__ = "fetch"
-    here.agent(ask("fetch"), "done", tools=[fetch_here])
-    there.agent(ask("fetch") if alive else "done", "done", tools=[fetch_there])
+    here.agent(ask("fetch"), "done", tools=[fetching(begun_here)])
+    there.agent(ask("fetch") if alive else "done", "done", tools=[fetching(begun_there)])
     thread, other = await here.thread(), await there.thread()
     held_up = asyncio.ensure_future(thread.send("first"))
-    await begun["here"].wait()
+    await begun_here.wait()
     backend = here.storage.backend
     assert isinstance(backend, PostgresBackend)
     await backend._opened().keeper.close()
     await other.delete()
     anew = asyncio.ensure_future(other.send("anew"))
-    await (begun["there"].wait() if alive else anew)
+    await (begun_there.wait() if alive else anew)
     if alive:
         assert (await thread.info())["run"]["state"] == "running"
     ended = await thread.cancel()
