@@ -11,6 +11,8 @@ from msgspec.structs import replace
 
 from clew_storage.conformance import BackendPromises, Category, Promises, hold_to_model
 from clew_storage.conformance.categories import belongs_to
+from clew_storage.conformance.examples import UID, a_write, an_approval
+from clew_storage.conformance.machine import KEYS, StorageMachine
 from clew_storage.memory import MemoryBackend
 from clew_storage.memory.appends import append
 from clew_storage.memory.archive import MemoryArchive
@@ -35,6 +37,25 @@ def test_no_promise_hides_another_of_the_same_name() -> None:
     names = Counter(name for part in BackendPromises.__mro__ for name in vars(part) if name.startswith("test_"))
     assert [name for name, times in names.items() if times > 1] == []
     assert len(names) > 150
+
+
+def test_the_model_knows_an_approval_whose_version_was_trimmed() -> None:
+    machine = type("Machine", (StorageMachine,), {"make_database": staticmethod(lambda: MemoryBackend)})()
+    key = KEYS[0]
+    try:
+        machine.acquire(key)
+        grant = machine.model.held[key]
+        for write in (a_write(grant, 1, approvals=(an_approval(1, key=key),)), a_write(grant, 2)):
+            machine.run(machine.backend.threads.append(write))
+            assert machine.model.append(write) is None
+        machine.release(key)
+        trim = Trim(key, UID, 2, 2)
+        assert machine.run(machine.backend.retention.trim_thread(trim))
+        assert machine.model.trim(trim)
+        assert machine.model.threads[key].approvals
+        machine.all_threads_are_as_the_model_says()
+    finally:
+        machine.teardown()
 
 
 class Sample(Promises):

@@ -172,6 +172,17 @@ class ArchivePromises(Promises):
         await backend.threads.append(a_write(grant, 17, erased=("m2.0",)))
         assert [message.id for message in await backend.messages.list_messages(KEY)] == ["m1.0", "m3.0", "m4.0", "m5.0"]
 
+    async def test_a_message_of_what_is_gone_stays_replaced_after_the_move(self, backend: Backend) -> None:
+        grant = await a_line(backend, 3)
+        edited = a_message(4, 1, id="m1.0", body=b"edited")
+        await backend.threads.append(a_write(grant, 4, messages=(edited,)))
+        await backend.leases.release(grant)
+        assert await backend.retention.trim_thread(Trim(KEY, UID, 4, 3))
+        before = await sights(backend, KEY)
+        await moved(backend)
+        assert await sights(backend, KEY) == before
+        assert edited in await backend.messages.list_messages(KEY)
+
     async def test_an_imported_thread_goes_on(self, backend: Backend) -> None:
         await a_rich_thread(backend)
         await moved(backend)

@@ -270,7 +270,9 @@ class StorageMachine(CacheRules, RetentionRules):
         assert [(entry.checkpoint, entry.messages) for entry in log] == [
             (one.checkpoint, one.messages) for _, one in sorted(thread.versions.items())
         ]
-        assert sorted(one.id for entry in log for one in entry.approvals) == sorted(thread.approvals)
+        # Some outlive the version that asked for them, once the log was trimmed.
+        logged = [asked.id for asked in thread.approvals.values() if asked.version in thread.versions]
+        assert sorted(one.id for entry in log for one in entry.approvals) == sorted(logged)
         starts = await threads.list_starts(key, thread.uid, after_version=0, limit=1000)
         assert list(starts) == [
             one.checkpoint

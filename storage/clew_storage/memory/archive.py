@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from itertools import groupby
 
 from msgspec.structs import replace
 
@@ -36,7 +35,7 @@ class MemoryArchive:
         """See the port."""
         tables = self._tables()
         thread: StoredThread | None = None
-        requests, trimmed = [], []
+        requests = []
         for part in parts:
             if isinstance(part, ThreadPart):
                 if part.record.key in tables.threads:
@@ -48,12 +47,11 @@ class MemoryArchive:
             if isinstance(part, RequestRecord):
                 requests.append(part)
             elif isinstance(part, MessageRecord):
-                trimmed.append(part)
+                # They come before every checkpoint, in the order of their versions.
+                thread.put_messages(part.version, (part,))
             else:
                 _put(thread, part)
         assert thread is not None
-        for version, messages in groupby(trimmed, key=lambda message: message.version):
-            thread.put_messages(version, tuple(messages))
         key = thread.record.key
         tables.add(thread)
         if thread.record.head_status is Status.IN_PROGRESS:

@@ -57,9 +57,9 @@ class StoredThread:
         self.put_messages(version, messages)
 
     def put_messages(self, version: int, messages: tuple[MessageRecord, ...]) -> None:
-        """Add what a version said."""
+        """Add what a version said, of no version before one that is there."""
         if messages:
-            self.messages[version] = messages
+            self.messages[version] = (*self.messages.get(version, ()), *messages)
         for message in messages:
             if message.position not in self.at_position:
                 insort(self.positions, message.position)
