@@ -36,6 +36,9 @@ ifndef QUICK
 endif
 	CLEW_FAULTS=$(if $(QUICK),quick,full) $(BIN)/pytest tests/faults tests/upgrades $(if $(QUICK),-n $(WORKERS) --dist worksteal,--timeout=0 -s) $(ARGS)
 
+golden: $(STAMP) compiled ## Replay the golden cases with every client whose toolchain is here, and write build/golden.json
+	$(BIN)/pytest tests/golden -n $(WORKERS) --dist worksteal $(ARGS)
+
 bench: $(STAMP) compiled ## Measure for half an hour, and write build/bench.json (QUICK=1: within 5 minutes)
 	QUICK=$(QUICK) $(BIN)/python -m bench $(ARGS)
 
@@ -118,4 +121,4 @@ $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
   echo "Clew needs Python 3.11 or newer, and $(PYTHON) is not: name another one, as in make PYTHON=python3.12" >&2; exit 1; }
 endef
 
-.PHONY: help run test faults bench profile check check-contract check-code check-model format generate compiled env clean
+.PHONY: help run test faults golden bench profile check check-contract check-code check-model format generate compiled env clean

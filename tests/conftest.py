@@ -17,7 +17,7 @@ from tests.support.pgbouncer import pooled
 from tests.support.postgres import some_dsn
 from tests.support.redis import KeptRedis, a_redis, some_redis
 
-pytest_plugins = ["tests.faults.reporting"]
+pytest_plugins = ["tests.faults.reporting", "tests.golden.reporting"]
 
 # A loaded machine is slow, which says nothing of the code.
 settings.register_profile("clew", deadline=None, suppress_health_check=[HealthCheck.too_slow])
