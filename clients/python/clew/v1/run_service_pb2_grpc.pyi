@@ -46,8 +46,8 @@ class RunServiceStub:
 
     Refused with: RESUME_INVALID (the thread is not suspended, or an approval is void), APPROVAL_NOT_FOUND,
     APPROVAL_ALREADY_DECIDED, APPROVAL_EXPIRED, THREAD_NOT_FOUND, THREAD_INTERRUPTED, THREAD_BUSY, VERSION_CONFLICT,
-    REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable), STATE_TOO_LARGE. With a snapshot also as
-    Resume.
+    REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable JSON), ARGUMENT_INVALID (what the tool or the
+    pause does not allow by its schema), STATE_TOO_LARGE. With a snapshot also as Resume.
     """
     Resume: _aio.UnaryStreamMultiCallable[_run_service_pb2.ResumeRequest, _run_service_pb2.ResumeResponse]
     """Answers the only pending pause of a suspended thread. Short for Decide with one `value_json`. Where anything but exactly one pause
@@ -131,8 +131,8 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Refused with: RESUME_INVALID (the thread is not suspended, or an approval is void), APPROVAL_NOT_FOUND,
         APPROVAL_ALREADY_DECIDED, APPROVAL_EXPIRED, THREAD_NOT_FOUND, THREAD_INTERRUPTED, THREAD_BUSY, VERSION_CONFLICT,
-        REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable), STATE_TOO_LARGE. With a snapshot also as
-        Resume.
+        REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable JSON), ARGUMENT_INVALID (what the tool or the
+        pause does not allow by its schema), STATE_TOO_LARGE. With a snapshot also as Resume.
         """
 
     @_abc_1.abstractmethod
