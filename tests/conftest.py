@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +65,28 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[NOT_RUN] = set()
 
 
+@contextmanager
+def no_garbage(*, while_told: bool) -> Iterator[None]:
+    """Nothing is collected while a failure is told.
+
+    Python 3.11 cannot parse within a parse: asyncio formats the traceback of a task that is collected, pytest parses the failed test's file at that
+    moment, and all of pytest ends with a SystemError.
+    """
+    if not while_told:
+        yield
+        return
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
-    report = (yield).get_result()
+    with no_garbage(while_told=call.excinfo is not None):
+        report = (yield).get_result()
     if report.skipped and not hasattr(report, "wasxfail"):
         item.config.stash[NOT_RUN].add(item.nodeid)
 

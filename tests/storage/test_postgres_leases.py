@@ -70,6 +70,27 @@ async def test_a_lease_is_held_for_longer_than_its_term(make_server: MakeServer)
     await backend.threads.append(a_write(grant, 1))
 
 
+async def test_a_lease_that_a_server_with_a_shorter_term_passed_on_is_held_on_to(postgres_dsn: str) -> None:
+    schema = in_schema(postgres_dsn, lease_s=20 * TERM_S, poll_s=0.05)
+    longer = PostgresBackend.of_url(schema)
+    shorter = PostgresBackend.of_url(schema.replace(f"lease_s={20 * TERM_S}", f"lease_s={TERM_S}"))
+    async with AsyncExitStack() as stack:
+        for backend in (longer, shorter):
+            await backend.open()
+            stack.push_async_callback(backend.close)
+        first = await a_grant(shorter)
+        queue = Queue(longer)
+        waiting = await queue.join("second")
+        await shorter.leases.release(first)
+        grant = await within(waiting)
+        async with asyncio.timeout(30):
+            while not longer.leases.holds_firmly(grant):
+                assert longer.leases.holds(grant)
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(2 * TERM_S)
+        assert longer.leases.holds(grant)
+
+
 async def test_the_lease_of_a_server_that_is_gone_is_taken_over_after_its_term(make_server: MakeServer) -> None:
     gone, other = await make_server(), await make_server()
     old = await a_line(gone, 1)

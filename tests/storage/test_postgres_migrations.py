@@ -104,6 +104,26 @@ async def test_whoever_waits_too_long_for_another_migration_is_told(
     await migrate(connection, schema)
 
 
+async def test_a_migration_waits_for_another_and_a_step_goes_on_for_longer_than_a_command_may_take(
+    schema: Schema, postgres_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, *_ = known_migrations()
+    long = Migration(2, "long", "SELECT pg_sleep(1.5);")
+    monkeypatch.setattr(migrations, "known_migrations", lambda: (first, long))
+    other = await asyncpg.connect(postgres_dsn)
+    hasty = await asyncpg.connect(
+        postgres_dsn, command_timeout=0.5, server_settings={"statement_timeout": "700ms", "lock_timeout": "700ms"}
+    )
+    async with other.transaction():
+        await other.execute("SELECT pg_advisory_xact_lock($1)", migrations._lock_number(schema))
+        migrating = asyncio.create_task(migrate(hasty, schema, wait_s=30))
+        await asyncio.wait((migrating,), timeout=1.5)
+        assert not migrating.done()
+    assert (await migrating).now == 2
+    await hasty.close()
+    await other.close()
+
+
 async def test_a_step_that_waits_for_a_table_lets_others_go_before(
     connection: Connection, schema: Schema, postgres_dsn: str
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 
+from clew_storage.errors import StorageUnavailable
+from clew_storage.postgres.failures import AnswerLost
 from clew_storage.postgres.sessions import Session
 from clew_storage.postgres.thread_exports import list_tenants, pages_of
 from clew_storage.postgres.thread_imports import put_thread
@@ -33,5 +35,11 @@ class PostgresArchive:
     async def import_thread(self, parts: Iterable[Part]) -> None:
         """See the port."""
         session = self._session()
-        # Whoever asks again after a lost answer finds the thread there.
-        await session.write(lambda connection: put_thread(connection, session.schema, parts))
+        try:
+            await session.write(lambda connection: put_thread(connection, session.schema, parts))
+        except AnswerLost as error:
+            # Whoever asks again after a lost answer finds the thread there.
+            raise StorageUnavailable(
+                "the connection to the database broke while a thread was being imported: it is there whole, or not at all; ask for the "
+                "import again, which skips what is there"
+            ) from error.__cause__

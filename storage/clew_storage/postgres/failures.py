@@ -73,9 +73,13 @@ def translate(error: BaseException) -> StorageError:
     return StorageUnavailable("the connection to the database broke; it is made anew with the next call")
 
 
-def unknown() -> StorageUnavailable:
+class AnswerLost(StorageUnavailable):
+    """The database went away with the answer: what was asked was done whole, or not at all."""
+
+
+def unknown() -> AnswerLost:
     """The database went away with the answer and did not come back in time."""
-    return StorageUnavailable(
+    return AnswerLost(
         "the database went away before it said whether this was saved; read the thread again, or repeat the request with the "
         "same request id"
     )

@@ -85,6 +85,10 @@ class LeaseKeeper:
         self._leases.renewed(answered, epochs, sent + self._rows.term_s)
         return [grant for grant in grants if grant.epoch in locked]
 
+    async def _hold_on(self, grants: list[Grant]) -> None:
+        """Those that are locked wait for the next renewal."""
+        await self._renew(grants, None)
+
     async def _wait_on(self, tickets: list[Ticket], wait_s: float | None) -> list[Ticket]:
         """Those that are locked."""
         if not tickets:
@@ -127,6 +131,11 @@ class LeaseKeeper:
         places = await self._run(lambda connection: self._rows.places(connection, tickets))
         for place in places:
             self._leases.found(place, asked_at)
+        # Who passed it on may have a shorter term: what is left may be over before the next renewal.
+        enough_s = self._rows.term_s * (1 - _RENEW)
+        short = [place.grant for place in places if place.grant is not None and place.left_s < enough_s]
+        if short:
+            await self._try(lambda: self._hold_on(short))
         for key in {place.ticket.key for place in places if place.abandoned and place.grant is None}:
             # What holds one of them up holds nobody up who waits for another.
             await self._try(lambda key=key: self._take_over(key))  # type: ignore[misc]

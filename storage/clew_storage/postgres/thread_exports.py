@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -20,7 +20,7 @@ from clew_storage.postgres.rows import (
     request_record,
 )
 from clew_storage.postgres.schemas import Schema
-from clew_storage.records import ThreadKey
+from clew_storage.records import LogEntry, ThreadKey
 from clew_storage.state_changes import decode_delta
 from clew_storage.thread_parts import CheckpointPart, Part, ThreadPart
 
@@ -43,6 +43,11 @@ WHERE m.tenant = $1 AND m.thread_id = $2 AND m.version < $3::bigint ORDER BY m.v
 """
 _CHANGES = """
 SELECT s.version, s.change FROM clew.state_changes s
+WHERE s.tenant = $1 AND s.thread_id = $2 AND s.version BETWEEN $3 AND $4
+"""
+# The bytes of a change are asked for without being read.
+_SIZES = """
+SELECT s.version, octet_length(s.change) FROM clew.state_changes s
 WHERE s.tenant = $1 AND s.thread_id = $2 AND s.version BETWEEN $3 AND $4
 """
 _APPROVALS = f"""
@@ -105,8 +110,23 @@ async def _checkpoints(
         connection, schema, key, thread.record.uid, after_version=version, limit=_PAGE_ROWS, max_bytes=_PAGE_BYTES
     ):
         first, version = entries[0].checkpoint.version, entries[-1].checkpoint.version
-        rows = await connection.fetch(schema.sql(_CHANGES), key.tenant, key.thread_id, first, version)
-        changes = {at: decode_delta(change) for at, change in rows}
-        yield [
-            CheckpointPart(entry.checkpoint, entry.messages, changes.get(entry.checkpoint.version)) for entry in entries
-        ]
+        found = await connection.fetch(schema.sql(_SIZES), key.tenant, key.thread_id, first, version)
+        sizes = {row[0]: row[1] for row in found}
+        for some in _groups(entries, sizes):
+            since, upto = some[0].checkpoint.version, some[-1].checkpoint.version
+            rows = await connection.fetch(schema.sql(_CHANGES), key.tenant, key.thread_id, since, upto)
+            changes = {at: decode_delta(change) for at, change in rows}
+            yield [
+                CheckpointPart(entry.checkpoint, entry.messages, changes.get(entry.checkpoint.version))
+                for entry in some
+            ]
+
+
+def _groups(entries: Sequence[LogEntry], sizes: Mapping[int, int]) -> Iterator[Sequence[LogEntry]]:
+    """Entries in order, as many at a time as their changes of the state are a page."""
+    begin = weight = 0
+    for index, entry in enumerate(entries, 1):
+        weight += sizes.get(entry.checkpoint.version, 0)
+        if weight >= _PAGE_BYTES or index == len(entries):
+            yield entries[begin:index]
+            begin, weight = index, 0

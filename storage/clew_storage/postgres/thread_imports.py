@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 from clew_storage import codes
 from clew_storage.errors import ThreadExists
 from clew_storage.folds import FULL
-from clew_storage.lines import encode_line
+from clew_storage.lines import contains, encode_line
 from clew_storage.postgres.requests import request_columns
 from clew_storage.postgres.rows import Connection, put_text
 from clew_storage.postgres.schemas import Schema
-from clew_storage.postgres.states import read_pieces
 from clew_storage.postgres.write_columns import checkpoint_columns, message_columns
 from clew_storage.records import ApprovalRecord, CheckpointRecord, MessageRecord, RequestRecord
-from clew_storage.state_changes import Delta, encode_delta
+from clew_storage.state_changes import Delta, Tail, apply_delta, encode_delta
 from clew_storage.thread_parts import CheckpointPart, Part, ThreadPart
 
-# How many parts go to the database at a time.
-_BATCH = 64
+# What goes to the database at a time: so many parts, or so many bytes and the part that goes beyond.
+_BATCH_ROWS, _BATCH_BYTES = 64, 1 << 20
 _COLUMNS = {
     "checkpoints": "version parent run_version attempt status source step next_position created_at_ms position positions body",
     "messages": "version position number message_id role other_role created_at_ms body",
@@ -51,20 +49,51 @@ _FOLD = "INSERT INTO clew.folds (version, level, tenant, thread_id, change) VALU
 async def put_thread(connection: Connection, schema: Schema, parts: Iterable[Part]) -> None:
     """See the port. Whoever stops in the middle is ended by the database, so that nobody waits for the thread's place."""
     async with connection.transaction():
-        await connection.execute("SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '5s'")
+        await connection.execute("SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '30s'")
         rest = iter(parts)
         head = next(rest)
         assert isinstance(head, ThreadPart)
         await _take_place(connection, schema, head)
         newest: CheckpointRecord | None = None
         asked = 0
-        while batch := list(islice(rest, _BATCH)):
+        state: dict[str, bytes] | None = None
+        for batch in batches_of(rest, rows=_BATCH_ROWS, size=_BATCH_BYTES):
             await _put_batch(connection, schema, head, batch, asked)
             asked += sum(isinstance(part, ApprovalRecord) for part in batch)
             for part in batch:
-                newest = part.checkpoint if isinstance(part, CheckpointPart) else newest
-        await _fold(connection, schema, head)
+                if isinstance(part, CheckpointPart):
+                    newest = part.checkpoint
+                    if part.change is not None and contains(head.line, newest.version):
+                        state = apply_delta(state or {}, part.change)
+        await _fold(connection, schema, head, state)
         await connection.execute(schema.sql(_THREAD), *_thread_columns(head, newest))
+
+
+def batches_of(parts: Iterable[Part], *, rows: int, size: int) -> Iterator[list[Part]]:
+    """The parts in order, so many at a time, or fewer where these are large."""
+    batch: list[Part] = []
+    weight = 0
+    for part in parts:
+        batch.append(part)
+        weight += _weight(part)
+        if len(batch) >= rows or weight >= size:
+            yield batch
+            batch, weight = [], 0
+    if batch:
+        yield batch
+
+
+def _weight(part: Part) -> int:
+    """About how many bytes it is."""
+    match part:
+        case CheckpointPart(checkpoint, messages, change):
+            values = () if change is None else change.values.values()
+            sizes = (len(value.elements) if isinstance(value, Tail) else len(value) for value in values)
+            return len(checkpoint.body) + sum(len(message.body) for message in messages) + sum(sizes)
+        case MessageRecord() | ApprovalRecord():
+            return len(part.body)
+        case _:
+            return 0
 
 
 async def _take_place(connection: Connection, schema: Schema, head: ThreadPart) -> None:
@@ -132,12 +161,11 @@ def _approvals(batch: Sequence[Part], asked: int) -> Iterator[tuple[Any, ...]]:
         )
 
 
-async def _fold(connection: Connection, schema: Schema, head: ThreadPart) -> None:
+async def _fold(connection: Connection, schema: Schema, head: ThreadPart, state: dict[str, bytes] | None) -> None:
     """Write the state at the head once, so that reading it does not cost the whole log."""
-    key = head.record.key
-    pieces = await read_pieces(connection, schema, key, head.line, on_head_line=False, oldest=head.oldest)
-    if pieces.parts:
-        full = encode_delta(Delta(values=dict(pieces.state())))
+    if state is not None:
+        key = head.record.key
+        full = encode_delta(Delta(values=dict(state)))
         await connection.execute(schema.sql(_FOLD), key.tenant, key.thread_id, head.record.head_version, FULL, full)
 
 

@@ -17,6 +17,8 @@ from clew_storage.records import FormatChange
 _WAIT_S = 30
 # How long a step stands in line for a table: so long everybody else waits behind it. How long it then leaves to others.
 _IN_LINE_S, _PAUSE_S = 0.2, 0.5
+# A step takes as long as it takes, whatever a command may take elsewhere: a week is no limit, and the driver takes none for its own.
+_ENDLESS_S = 7 * 86_400
 
 
 def known_migrations() -> tuple[Migration, ...]:
@@ -81,7 +83,9 @@ async def _take(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, 
             async with connection.transaction():
                 found = await _format_alone(connection, schema, until)
                 if found < step.version:
-                    await connection.execute(f"SET LOCAL lock_timeout = {int(_IN_LINE_S * 1000)}")
+                    await connection.execute(
+                        f"SET LOCAL lock_timeout = {int(_IN_LINE_S * 1000)}; SET LOCAL statement_timeout = 0"
+                    )
                     await _change(connection, schema, step)
         except asyncpg.LockNotAvailableError as error:
             if time.monotonic() >= until:
@@ -104,9 +108,11 @@ async def _take(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, 
 async def _format_alone(connection: asyncpg.Connection[asyncpg.Record], schema: Schema, until: float) -> int:
     """The format when nobody else migrates; nobody does until the transaction ends."""
     # So it also works where a pooler hands the connection on after each transaction.
-    await connection.execute(f"SET LOCAL lock_timeout = {max(1, int((until - time.monotonic()) * 1000))}")
+    left_s = max(0.001, until - time.monotonic())
+    await connection.execute(f"SET LOCAL lock_timeout = {int(left_s * 1000)}; SET LOCAL statement_timeout = 0")
     try:
-        await connection.execute("SELECT pg_advisory_xact_lock($1)", _lock_number(schema))
+        # The database ends the wait; the driver only where nothing comes of it.
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", _lock_number(schema), timeout=left_s + _WAIT_S)
     except asyncpg.LockNotAvailableError as error:
         raise StorageUnavailable(
             f"another session migrates the schema {schema.name} and is not done; wait for it, then try again"
@@ -126,7 +132,7 @@ async def _change(connection: asyncpg.Connection[asyncpg.Record], schema: Schema
                 "taken_at timestamptz NOT NULL DEFAULT clock_timestamp())"
             )
         )
-    await connection.execute(schema.sql(step.sql))
+    await connection.execute(schema.sql(step.sql), timeout=_ENDLESS_S)
     await connection.execute(
         schema.sql("INSERT INTO clew.formats (version, name) VALUES ($1, $2)"), step.version, step.name
     )
