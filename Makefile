@@ -27,7 +27,8 @@ help: ## List the targets
 run: $(STAMP) compiled ## Play the main job, then stay up to be talked to (ONCE=1: exit instead)
 	$(BIN)/python examples/demo.py $(if $(ONCE),--once)
 
-test: $(STAMP) $(REAL_MODEL) compiled ## Run every test (CLEW_REAL_MODEL=1: also with a real small model)
+test: $(STAMP) $(REAL_MODEL) compiled drivers ## Run every test (CLEW_REAL_MODEL=1: also with a real small model)
+	clients/each test
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 faults: $(STAMP) compiled ## Run the fault tests in their full form, and write build/faults.json (QUICK=1: each kind once, about 5 minutes)
@@ -36,7 +37,7 @@ ifndef QUICK
 endif
 	CLEW_FAULTS=$(if $(QUICK),quick,full) $(BIN)/pytest tests/faults tests/upgrades $(if $(QUICK),-n $(WORKERS) --dist worksteal,--timeout=0 -s) $(ARGS)
 
-golden: $(STAMP) compiled ## Replay the golden cases with every client whose toolchain is here, and write build/golden.json
+golden: $(STAMP) compiled drivers ## Replay the golden cases with every client whose toolchain is here, and write build/golden.json
 	$(BIN)/pytest tests/golden -n $(WORKERS) --dist worksteal $(ARGS)
 
 bench: $(STAMP) compiled ## Measure for half an hour, and write build/bench.json (QUICK=1: within 5 minutes)
@@ -45,15 +46,24 @@ bench: $(STAMP) compiled ## Measure for half an hour, and write build/bench.json
 profile: $(STAMP) compiled ## Show where the server's time goes in the turn through gRPC (docs/performance.md)
 	$(BIN)/python -m bench.profile $(ARGS)
 
-check: check-contract check-code check-model ## Everything that needs no test to be run: contract, generated code, style, types, imports, the model of leases
+check: check-contract check-code check-model check-clients ## Everything that needs no test to be run: contract, generated code, style, types, imports, the model of leases
 
 format: $(STAMP) $(GEN_STAMP) ## Format the code and the contract
 	$(BIN)/ruff check --fix-only --quiet $(CODE)
 	$(BIN)/ruff format $(CODE)
 	$(GEN)/bin/buf format -w proto
 
-generate: $(GEN_STAMP) ## Generate the stubs from proto/
+generate: $(GEN_STAMP) ## Generate the stubs of every client from proto/
 	$(call generate_into,.)
+	clients/each generate OUT=$(CURDIR)
+
+# What stands between the golden cases and each client.
+drivers: $(GEN_STAMP)
+	clients/each driver
+
+package: $(STAMP) ## Build the packages of all clients, and the server's wheel, into build/packages
+	$(BIN)/pip wheel -q --no-deps -w build/packages ./clients/python .
+	clients/each package
 
 # Where Python is told to keep no bytecode, every server that is started would compile all of Clew anew.
 compiled: $(STAMP)
@@ -88,6 +98,14 @@ check-code: $(STAMP)
 check-model:
 	docs/lease-model/check
 
+# After the model, which begins the list of what was not run.
+check-clients: $(GEN_STAMP) check-model
+	clients/each generate OUT=$(CURDIR)/build/generated
+	@cd build/generated && find clients -type f ! -path 'clients/python/*' -exec dirname {} + | sort -u | while read -r folder; do \
+	  diff -r "$$folder" "$(CURDIR)/$$folder" || { echo "$$folder is not what proto/ says: run make generate" >&2; exit 1; }; \
+	done
+	clients/each check
+
 # $(1): the folder that stands for the root of the repository.
 define generate_into
 	@mkdir -p $(1)/$(STUBS) && rm -f $(1)/$(STUBS)/*_pb2*.py $(1)/$(STUBS)/*_pb2*.pyi
@@ -121,4 +139,4 @@ $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
   echo "Clew needs Python 3.11 or newer, and $(PYTHON) is not: name another one, as in make PYTHON=python3.12" >&2; exit 1; }
 endef
 
-.PHONY: help run test faults golden bench profile check check-contract check-code check-model format generate compiled env clean
+.PHONY: help run test faults golden bench profile check check-contract check-code check-model format generate compiled drivers package env clean check-clients

@@ -12,11 +12,16 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """`programs` is what its toolchain needs; `command` starts the driver, which `make drivers` has built."""
+    """`command` starts the driver, which `make drivers` has built."""
 
     name: str
     command: tuple[str, ...]
-    programs: tuple[str, ...] = ()
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """What its toolchain needs, as the file `toolchain` beside the client names it."""
+        told = ROOT / "clients" / self.name / "toolchain"
+        return tuple(told.read_text(encoding="utf-8").split()) if told.exists() else ()
 
     @property
     def is_here(self) -> bool:
@@ -24,4 +29,11 @@ class Language:
         return all(shutil.which(program) for program in self.programs)
 
 
-LANGUAGES = (Language("python", (sys.executable, "-m", "tests.golden.python_driver")),)
+_JAVA = "build/drivers/java"
+LANGUAGES = (
+    Language("python", (sys.executable, "-m", "tests.golden.python_driver")),
+    Language(
+        "java", ("java", "-cp", f"{_JAVA}/classes:{_JAVA}/test-classes:{_JAVA}/lib/*", "dev.clew.golden.GoldenDriver")
+    ),
+    Language("typescript", ("node", "build/drivers/typescript/driver.mjs")),
+)

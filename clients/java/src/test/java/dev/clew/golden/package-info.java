@@ -1,0 +1,2 @@
+/** The driver that replays the golden cases of every language: see tests/golden/README.md. */
+package dev.clew.golden;
