@@ -35,5 +35,6 @@ LANGUAGES = (
     Language(
         "java", ("java", "-cp", f"{_JAVA}/classes:{_JAVA}/test-classes:{_JAVA}/lib/*", "dev.clew.golden.GoldenDriver")
     ),
+    Language("go", ("build/drivers/go",)),
     Language("typescript", ("node", "build/drivers/typescript/driver.mjs")),
 )
