@@ -36,5 +36,6 @@ LANGUAGES = (
         "java", ("java", "-cp", f"{_JAVA}/classes:{_JAVA}/test-classes:{_JAVA}/lib/*", "dev.clew.golden.GoldenDriver")
     ),
     Language("go", ("build/drivers/go",)),
+    Language("rust", ("build/drivers/rust/golden-driver",)),
     Language("typescript", ("node", "build/drivers/typescript/driver.mjs")),
 )
