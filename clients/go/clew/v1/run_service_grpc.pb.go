@@ -60,8 +60,8 @@ type RunServiceClient interface {
 	//
 	// Refused with: RESUME_INVALID (the thread is not suspended, or an approval is void), APPROVAL_NOT_FOUND,
 	// APPROVAL_ALREADY_DECIDED, APPROVAL_EXPIRED, THREAD_NOT_FOUND, THREAD_INTERRUPTED, THREAD_BUSY, VERSION_CONFLICT,
-	// REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable), STATE_TOO_LARGE. With a snapshot also as
-	// Resume.
+	// REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable JSON), ARGUMENT_INVALID (what the tool or the
+	// pause does not allow by its schema), STATE_TOO_LARGE. With a snapshot also as Resume.
 	Decide(ctx context.Context, in *DecideRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DecideResponse], error)
 	// Answers the only pending pause of a suspended thread. Short for Decide with one `value_json`. Where anything but exactly one pause
 	// waits: ARGUMENT_INVALID, with `approval_ids`.
@@ -244,8 +244,8 @@ type RunServiceServer interface {
 	//
 	// Refused with: RESUME_INVALID (the thread is not suspended, or an approval is void), APPROVAL_NOT_FOUND,
 	// APPROVAL_ALREADY_DECIDED, APPROVAL_EXPIRED, THREAD_NOT_FOUND, THREAD_INTERRUPTED, THREAD_BUSY, VERSION_CONFLICT,
-	// REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable), STATE_TOO_LARGE. With a snapshot also as
-	// Resume.
+	// REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable JSON), ARGUMENT_INVALID (what the tool or the
+	// pause does not allow by its schema), STATE_TOO_LARGE. With a snapshot also as Resume.
 	Decide(*DecideRequest, grpc.ServerStreamingServer[DecideResponse]) error
 	// Answers the only pending pause of a suspended thread. Short for Decide with one `value_json`. Where anything but exactly one pause
 	// waits: ARGUMENT_INVALID, with `approval_ids`.

@@ -2762,8 +2762,8 @@ pub mod run_service_client {
         ///
         /// Refused with: RESUME_INVALID (the thread is not suspended, or an approval is void), APPROVAL_NOT_FOUND,
         /// APPROVAL_ALREADY_DECIDED, APPROVAL_EXPIRED, THREAD_NOT_FOUND, THREAD_INTERRUPTED, THREAD_BUSY, VERSION_CONFLICT,
-        /// REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable), STATE_TOO_LARGE. With a snapshot also as
-        /// Resume.
+        /// REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable JSON), ARGUMENT_INVALID (what the tool or the
+        /// pause does not allow by its schema), STATE_TOO_LARGE. With a snapshot also as Resume.
         pub async fn decide(
             &mut self,
             request: impl tonic::IntoRequest<super::DecideRequest>,

@@ -304,8 +304,8 @@ public final class RunServiceGrpc {
      * the same way, from its snapshot.
      * Refused with: RESUME_INVALID (the thread is not suspended, or an approval is void), APPROVAL_NOT_FOUND,
      * APPROVAL_ALREADY_DECIDED, APPROVAL_EXPIRED, THREAD_NOT_FOUND, THREAD_INTERRUPTED, THREAD_BUSY, VERSION_CONFLICT,
-     * REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable), STATE_TOO_LARGE. With a snapshot also as
-     * Resume.
+     * REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable JSON), ARGUMENT_INVALID (what the tool or the
+     * pause does not allow by its schema), STATE_TOO_LARGE. With a snapshot also as Resume.
      * </pre>
      */
     default void decide(dev.clew.v1.DecideRequest request,
@@ -445,8 +445,8 @@ public final class RunServiceGrpc {
      * the same way, from its snapshot.
      * Refused with: RESUME_INVALID (the thread is not suspended, or an approval is void), APPROVAL_NOT_FOUND,
      * APPROVAL_ALREADY_DECIDED, APPROVAL_EXPIRED, THREAD_NOT_FOUND, THREAD_INTERRUPTED, THREAD_BUSY, VERSION_CONFLICT,
-     * REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable), STATE_TOO_LARGE. With a snapshot also as
-     * Resume.
+     * REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable JSON), ARGUMENT_INVALID (what the tool or the
+     * pause does not allow by its schema), STATE_TOO_LARGE. With a snapshot also as Resume.
      * </pre>
      */
     public void decide(dev.clew.v1.DecideRequest request,
@@ -572,8 +572,8 @@ public final class RunServiceGrpc {
      * the same way, from its snapshot.
      * Refused with: RESUME_INVALID (the thread is not suspended, or an approval is void), APPROVAL_NOT_FOUND,
      * APPROVAL_ALREADY_DECIDED, APPROVAL_EXPIRED, THREAD_NOT_FOUND, THREAD_INTERRUPTED, THREAD_BUSY, VERSION_CONFLICT,
-     * REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable), STATE_TOO_LARGE. With a snapshot also as
-     * Resume.
+     * REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable JSON), ARGUMENT_INVALID (what the tool or the
+     * pause does not allow by its schema), STATE_TOO_LARGE. With a snapshot also as Resume.
      * </pre>
      */
     @io.grpc.ExperimentalApi("https://github.com/grpc/grpc-java/issues/10918")
@@ -701,8 +701,8 @@ public final class RunServiceGrpc {
      * the same way, from its snapshot.
      * Refused with: RESUME_INVALID (the thread is not suspended, or an approval is void), APPROVAL_NOT_FOUND,
      * APPROVAL_ALREADY_DECIDED, APPROVAL_EXPIRED, THREAD_NOT_FOUND, THREAD_INTERRUPTED, THREAD_BUSY, VERSION_CONFLICT,
-     * REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable), STATE_TOO_LARGE. With a snapshot also as
-     * Resume.
+     * REQUEST_ID_REUSED, STATE_INVALID (edited arguments or a value that are not acceptable JSON), ARGUMENT_INVALID (what the tool or the
+     * pause does not allow by its schema), STATE_TOO_LARGE. With a snapshot also as Resume.
      * </pre>
      */
     public java.util.Iterator<dev.clew.v1.DecideResponse> decide(
