@@ -28,7 +28,7 @@ run: $(STAMP) compiled ## Play the main job, then stay up to be talked to (ONCE=
 	$(BIN)/python examples/demo.py $(if $(ONCE),--once)
 
 test: $(STAMP) $(REAL_MODEL) compiled drivers ## Run every test (CLEW_REAL_MODEL=1: also with a real small model)
-	clients/each test
+	$(if $(ARGS),,clients/each test)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 faults: $(STAMP) compiled ## Run the fault tests in their full form, and write build/faults.json (QUICK=1: each kind once, about 5 minutes)
@@ -58,7 +58,7 @@ generate: $(GEN_STAMP) ## Generate the stubs of every client from proto/
 	clients/each generate OUT=$(CURDIR)
 
 # What stands between the golden cases and each client.
-drivers: $(GEN_STAMP)
+drivers:
 	clients/each driver
 
 package: $(STAMP) ## Build the packages of all clients, and the server's wheel, into build/packages
