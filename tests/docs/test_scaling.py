@@ -51,7 +51,7 @@ async def test_every_primary_key_is_the_one_that_the_page_tells(
     keys = {row["table"]: row["columns"] for row in await connection.fetch(_INDEXES, name) if row["is_primary"]}
     assert keys == told("Tables")
     others = {table for table, columns in keys.items() if columns[:2] != KEY}
-    assert others == {"cached_values", "formats"}
+    assert others == {"cached_values", "formats", "workers"}
 
 
 async def test_nothing_is_unique_across_threads(schema: tuple[asyncpg.Connection[asyncpg.Record], str]) -> None:

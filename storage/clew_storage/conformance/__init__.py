@@ -32,6 +32,7 @@ pytest.register_assert_rewrite(
             "cache_rules",
             "copy_promises",
             "delete_promises",
+            "exchange_promises",
             "head_promises",
             "idle_promises",
             "info_promises",
@@ -59,6 +60,7 @@ from clew_storage.conformance.cache_promises import CachePromises  # noqa: E402
 from clew_storage.conformance.categories import Category, Promises  # noqa: E402
 from clew_storage.conformance.copy_promises import CopyPromises  # noqa: E402
 from clew_storage.conformance.delete_promises import DeletePromises  # noqa: E402
+from clew_storage.conformance.exchange_promises import ExchangePromises  # noqa: E402
 from clew_storage.conformance.head_promises import HeadPromises  # noqa: E402
 from clew_storage.conformance.idle_promises import IdlePromises  # noqa: E402
 from clew_storage.conformance.info_promises import InfoPromises  # noqa: E402
@@ -91,6 +93,7 @@ class BackendPromises(
     IdlePromises,
     TrimPromises,
     CachePromises,
+    ExchangePromises,
     OpeningPromises,
     GlancePromises,
     ServerPromises,

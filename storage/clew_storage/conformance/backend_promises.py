@@ -13,10 +13,23 @@ from clew_storage.conformance.examples import KEY, NOW, UID, a_line, a_thread, a
 from clew_storage.conformance.state_promises import grown
 from clew_storage.errors import LeaseLost, StorageInUse, StorageUnavailable
 from clew_storage.port import Backend
-from clew_storage.records import CachedValue, CacheKey, Grant, IdleFilter, InfoChange, ThreadFilter, Trim
+from clew_storage.records import (
+    CachedValue,
+    CacheKey,
+    CallName,
+    Grant,
+    IdleFilter,
+    InfoChange,
+    OfferedCall,
+    ThreadFilter,
+    Trim,
+    WorkerRecord,
+)
 from clew_storage.thread_parts import ThreadPart
 
 VALUE = CacheKey("acme", "n", "k")
+CALL = CallName(KEY, "k1")
+WORKER = WorkerRecord("acme", "w1", ("charge",), b"{}")
 CALLS: dict[str, Callable[[Backend], Awaitable[object]]] = {
     "acquire": lambda backend: backend.leases.acquire(KEY, purpose="run", wait_s=0),
     "append": lambda backend: backend.threads.append(a_write(Grant(KEY, 1, "run"))),
@@ -52,6 +65,21 @@ CALLS: dict[str, Callable[[Backend], Awaitable[object]]] = {
     "delete_value": lambda backend: backend.cache.delete_value(VALUE, now_ms=NOW),
     "list_keys": lambda backend: backend.cache.list_keys("acme", "n", prefix="", after=None, limit=1, now_ms=NOW),
     "forget_expired": lambda backend: backend.cache.forget_expired(now_ms=NOW, limit=1),
+    "register": lambda backend: backend.exchange.register(WORKER, lease_s=1, now_ms=NOW),
+    "drain": lambda backend: backend.exchange.drain("acme", "w1"),
+    "reopen": lambda backend: backend.exchange.reopen("acme", "w1", but=()),
+    "report": lambda backend: backend.exchange.report("w1", CALL, b"{}"),
+    "dismiss": lambda backend: backend.exchange.dismiss("acme", "w1"),
+    "list_workers": lambda backend: backend.exchange.list_workers("acme", tools=(), after=None, limit=1, now_ms=NOW),
+    "offer": lambda backend: backend.exchange.offer(OfferedCall(CALL, "charge", b"{}", False, NOW)),
+    "claim": lambda backend: backend.exchange.claim(WORKER, tools=("charge",), limit=1, lease_s=1, now_ms=NOW),
+    "hold": lambda backend: backend.exchange.hold("acme", "w1", [CALL], lease_s=1, now_ms=NOW),
+    "give_back": lambda backend: backend.exchange.give_back("acme", "w1", CALL, not_before_ms=0),
+    "finish": lambda backend: backend.exchange.finish("w1", CALL, b"1"),
+    "sight": lambda backend: backend.exchange.sight([CALL], now_ms=NOW),
+    "take": lambda backend: backend.exchange.take([CALL]),
+    "withdraw": lambda backend: backend.exchange.withdraw([CALL]),
+    "forget": lambda backend: backend.exchange.forget(before_ms=NOW),
     "list_tenants": lambda backend: backend.archive.list_tenants(after=None, limit=1),
     "export_thread": lambda backend: anext(backend.archive.export_thread(KEY)),
     "import_thread": lambda backend: backend.archive.import_thread([ThreadPart(a_thread(KEY), (), None)]),

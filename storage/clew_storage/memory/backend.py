@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clew_storage.errors import StorageUnavailable
+from clew_storage.local_exchange import LocalExchange
 from clew_storage.local_leases import LocalLeases
 from clew_storage.memory.approvals import MemoryApprovals
 from clew_storage.memory.archive import MemoryArchive
@@ -32,6 +33,7 @@ class MemoryBackend:
         self._messages = MemoryMessages(self._opened)
         self._approvals = MemoryApprovals(self._opened)
         self._cache = MemoryCache(self._opened)
+        self._exchange = LocalExchange(lambda: self._tables is not None)
         self._archive = MemoryArchive(self._opened, self._leases)
         self._sizes = MemorySizes(self._opened)
 
@@ -71,6 +73,11 @@ class MemoryBackend:
         return self._cache
 
     @property
+    def exchange(self) -> LocalExchange:
+        """See the port."""
+        return self._exchange
+
+    @property
     def archive(self) -> MemoryArchive:
         """See the port."""
         return self._archive
@@ -89,11 +96,13 @@ class MemoryBackend:
     async def close(self) -> None:
         """See the port."""
         self._leases.close()
+        self._exchange.clear()
         self._tables = None
 
     async def reopen(self) -> None:
         """See the port."""
         self._leases.close()
+        self._exchange.clear()
         self._leases.open(above=0)
 
     async def check(self) -> None:

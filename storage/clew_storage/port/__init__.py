@@ -9,6 +9,7 @@ from clew_storage.port.approvals import Approvals
 from clew_storage.port.archive import Archive
 from clew_storage.port.backend import Backend
 from clew_storage.port.cache import Cache
+from clew_storage.port.exchange import Exchange
 from clew_storage.port.leases import Leases
 from clew_storage.port.messages import Messages
 from clew_storage.port.retention import Retention
@@ -20,6 +21,7 @@ __all__ = [
     "Archive",
     "Backend",
     "Cache",
+    "Exchange",
     "Leases",
     "Messages",
     "Retention",

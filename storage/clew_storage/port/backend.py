@@ -8,6 +8,7 @@ from typing import Protocol
 from clew_storage.port.approvals import Approvals
 from clew_storage.port.archive import Archive
 from clew_storage.port.cache import Cache
+from clew_storage.port.exchange import Exchange
 from clew_storage.port.leases import Leases
 from clew_storage.port.messages import Messages
 from clew_storage.port.retention import Retention
@@ -57,6 +58,11 @@ class Backend(Protocol):
     @property
     def cache(self) -> Cache:
         """Values for a time."""
+        ...
+
+    @property
+    def exchange(self) -> Exchange:
+        """Tool calls for workers."""
         ...
 
     @property

@@ -10,6 +10,7 @@ from clew_storage.errors import StorageRefused, StorageUnavailable
 from clew_storage.postgres.archive import PostgresArchive
 from clew_storage.postgres.cache import PostgresCache
 from clew_storage.postgres.connections import Pool
+from clew_storage.postgres.exchange import PostgresExchange
 from clew_storage.postgres.inbox import PostgresApprovals
 from clew_storage.postgres.leases import PostgresLeases
 from clew_storage.postgres.messages import PostgresMessages
@@ -51,6 +52,7 @@ class PostgresBackend:
         self._messages = PostgresMessages(self._opened)
         self._approvals = PostgresApprovals(self._opened)
         self._cache = PostgresCache(self._opened)
+        self._exchange = PostgresExchange(self._opened)
         self._archive = PostgresArchive(self._opened)
         self._sizes = PostgresSizes(self._opened)
 
@@ -93,6 +95,11 @@ class PostgresBackend:
     def cache(self) -> PostgresCache:
         """See the port."""
         return self._cache
+
+    @property
+    def exchange(self) -> PostgresExchange:
+        """See the port."""
+        return self._exchange
 
     @property
     def archive(self) -> PostgresArchive:

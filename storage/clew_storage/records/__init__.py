@@ -7,6 +7,7 @@ from clew_storage.records.approvals import ApprovalDecision, ApprovalRecord, App
 from clew_storage.records.cache import CachedValue, CacheKey
 from clew_storage.records.checkpoints import CheckpointRecord, CheckpointRedaction, Source, Status
 from clew_storage.records.databases import Amount, FormatChange, Kind, StorageStats, ThreadSize
+from clew_storage.records.exchange import CallName, CallSight, CallState, GivenCall, OfferedCall, WorkerRecord
 from clew_storage.records.heads import Glance, Head
 from clew_storage.records.leases import Grant
 from clew_storage.records.log import LogEntry, MessageRecord, StateChange
@@ -23,9 +24,13 @@ __all__ = [
     "ApprovalState",
     "CacheKey",
     "CachedValue",
+    "CallName",
+    "CallSight",
+    "CallState",
     "CheckpointRecord",
     "CheckpointRedaction",
     "FormatChange",
+    "GivenCall",
     "Glance",
     "Grant",
     "Head",
@@ -34,6 +39,7 @@ __all__ = [
     "Kind",
     "LogEntry",
     "MessageRecord",
+    "OfferedCall",
     "RequestRecord",
     "Source",
     "StateChange",
@@ -45,6 +51,7 @@ __all__ = [
     "ThreadRecord",
     "ThreadSize",
     "Trim",
+    "WorkerRecord",
     "Write",
     "Written",
 ]

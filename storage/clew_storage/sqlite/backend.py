@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from clew_storage.errors import StorageRefused, StorageUnavailable
+from clew_storage.local_exchange import LocalExchange
 from clew_storage.local_leases import LocalLeases
 from clew_storage.records import FormatChange
 from clew_storage.sqlite.archive import SqliteArchive
@@ -55,6 +56,7 @@ class SqliteBackend:
         self._messages = SqliteMessages(self._opened)
         self._approvals = SqliteApprovals(self._opened)
         self._cache = SqliteCache(self._opened)
+        self._exchange = LocalExchange(lambda: self._session is not None)
         self._archive = SqliteArchive(self._opened, self._leases)
         self._sizes = SqliteSizes(self._opened)
 
@@ -99,6 +101,11 @@ class SqliteBackend:
         return self._cache
 
     @property
+    def exchange(self) -> LocalExchange:
+        """See the port."""
+        return self._exchange
+
+    @property
     def archive(self) -> SqliteArchive:
         """See the port."""
         return self._archive
@@ -131,6 +138,7 @@ class SqliteBackend:
     async def close(self) -> None:
         """See the port."""
         self._leases.close()
+        self._exchange.clear()
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -142,6 +150,7 @@ class SqliteBackend:
             assert self._session is not None
             self._session.take_over()
             self._leases.close()
+            self._exchange.clear()
             self._leases.open(above=0)
             return
         await self.close()

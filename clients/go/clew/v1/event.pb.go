@@ -30,7 +30,7 @@ const (
 // has `last_of_version`; a reader moves its cursor only then. They are sent when the write is durable, and a Watch gives the same
 // ones again.
 //
-// The others (RunQueued, the deltas, MessageDiscarded, StateReturned, LogTrimmed, Heartbeat) exist only while they are sent, carry the
+// The others (RunQueued, the deltas, MessageDiscarded, ToolCallProgress, StateReturned, LogTrimmed, Heartbeat) exist only while they are sent, carry the
 // version of the last write, and never move the cursor.
 //
 // Exactly one of RunSuspended, RunCompleted and RunFailed ends an attempt and, unless a Watch follows, its stream. A stream that
@@ -64,6 +64,7 @@ type Event struct {
 	//	*Event_MessageDiscarded
 	//	*Event_ApprovalRequested
 	//	*Event_StateReturned
+	//	*Event_ToolCallProgress
 	//	*Event_RunSuspended
 	//	*Event_RunCompleted
 	//	*Event_RunFailed
@@ -243,6 +244,15 @@ func (x *Event) GetStateReturned() *StateReturned {
 	return nil
 }
 
+func (x *Event) GetToolCallProgress() *ToolCallProgress {
+	if x != nil {
+		if x, ok := x.Payload.(*Event_ToolCallProgress); ok {
+			return x.ToolCallProgress
+		}
+	}
+	return nil
+}
+
 func (x *Event) GetRunSuspended() *RunSuspended {
 	if x != nil {
 		if x, ok := x.Payload.(*Event_RunSuspended); ok {
@@ -342,6 +352,11 @@ type Event_StateReturned struct {
 	StateReturned *StateReturned `protobuf:"bytes,16,opt,name=state_returned,json=stateReturned,proto3,oneof"`
 }
 
+type Event_ToolCallProgress struct {
+	// How far a tool call is.
+	ToolCallProgress *ToolCallProgress `protobuf:"bytes,17,opt,name=tool_call_progress,json=toolCallProgress,proto3,oneof"`
+}
+
 type Event_RunSuspended struct {
 	// The end of an attempt: it waits for decisions.
 	RunSuspended *RunSuspended `protobuf:"bytes,20,opt,name=run_suspended,json=runSuspended,proto3,oneof"`
@@ -386,6 +401,8 @@ func (*Event_MessageDiscarded) isEvent_Payload() {}
 func (*Event_ApprovalRequested) isEvent_Payload() {}
 
 func (*Event_StateReturned) isEvent_Payload() {}
+
+func (*Event_ToolCallProgress) isEvent_Payload() {}
 
 func (*Event_RunSuspended) isEvent_Payload() {}
 
@@ -749,6 +766,80 @@ func (x *ToolCallStarted) GetNode() string {
 	return ""
 }
 
+// How far a tool call is, as the worker that runs it says. Each takes the place of the one before. It reaches those who watch at the
+// server that has the run, and at others by way of Redis.
+type ToolCallProgress struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The call.
+	ToolCallId string `protobuf:"bytes,1,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
+	// The tool.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// A JSON value, up to 64 KiB.
+	ProgressJson string `protobuf:"bytes,3,opt,name=progress_json,json=progressJson,proto3" json:"progress_json,omitempty"`
+	// As in ToolCallStarted.
+	Node          string `protobuf:"bytes,4,opt,name=node,proto3" json:"node,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolCallProgress) Reset() {
+	*x = ToolCallProgress{}
+	mi := &file_clew_v1_event_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolCallProgress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolCallProgress) ProtoMessage() {}
+
+func (x *ToolCallProgress) ProtoReflect() protoreflect.Message {
+	mi := &file_clew_v1_event_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolCallProgress.ProtoReflect.Descriptor instead.
+func (*ToolCallProgress) Descriptor() ([]byte, []int) {
+	return file_clew_v1_event_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ToolCallProgress) GetToolCallId() string {
+	if x != nil {
+		return x.ToolCallId
+	}
+	return ""
+}
+
+func (x *ToolCallProgress) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ToolCallProgress) GetProgressJson() string {
+	if x != nil {
+		return x.ProgressJson
+	}
+	return ""
+}
+
+func (x *ToolCallProgress) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
 // A tool call has its outcome, which is durable: it is not run again.
 type ToolCallFinished struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -770,7 +861,7 @@ type ToolCallFinished struct {
 
 func (x *ToolCallFinished) Reset() {
 	*x = ToolCallFinished{}
-	mi := &file_clew_v1_event_proto_msgTypes[7]
+	mi := &file_clew_v1_event_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -782,7 +873,7 @@ func (x *ToolCallFinished) String() string {
 func (*ToolCallFinished) ProtoMessage() {}
 
 func (x *ToolCallFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_clew_v1_event_proto_msgTypes[7]
+	mi := &file_clew_v1_event_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -795,7 +886,7 @@ func (x *ToolCallFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallFinished.ProtoReflect.Descriptor instead.
 func (*ToolCallFinished) Descriptor() ([]byte, []int) {
-	return file_clew_v1_event_proto_rawDescGZIP(), []int{7}
+	return file_clew_v1_event_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ToolCallFinished) GetToolCallId() string {
@@ -851,7 +942,7 @@ type ApprovalRequested struct {
 
 func (x *ApprovalRequested) Reset() {
 	*x = ApprovalRequested{}
-	mi := &file_clew_v1_event_proto_msgTypes[8]
+	mi := &file_clew_v1_event_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -863,7 +954,7 @@ func (x *ApprovalRequested) String() string {
 func (*ApprovalRequested) ProtoMessage() {}
 
 func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_clew_v1_event_proto_msgTypes[8]
+	mi := &file_clew_v1_event_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -876,7 +967,7 @@ func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalRequested.ProtoReflect.Descriptor instead.
 func (*ApprovalRequested) Descriptor() ([]byte, []int) {
-	return file_clew_v1_event_proto_rawDescGZIP(), []int{8}
+	return file_clew_v1_event_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ApprovalRequested) GetApproval() *Approval {
@@ -907,7 +998,7 @@ type CheckpointWritten struct {
 
 func (x *CheckpointWritten) Reset() {
 	*x = CheckpointWritten{}
-	mi := &file_clew_v1_event_proto_msgTypes[9]
+	mi := &file_clew_v1_event_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -919,7 +1010,7 @@ func (x *CheckpointWritten) String() string {
 func (*CheckpointWritten) ProtoMessage() {}
 
 func (x *CheckpointWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_clew_v1_event_proto_msgTypes[9]
+	mi := &file_clew_v1_event_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -932,7 +1023,7 @@ func (x *CheckpointWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckpointWritten.ProtoReflect.Descriptor instead.
 func (*CheckpointWritten) Descriptor() ([]byte, []int) {
-	return file_clew_v1_event_proto_rawDescGZIP(), []int{9}
+	return file_clew_v1_event_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CheckpointWritten) GetCheckpoint() *Checkpoint {
@@ -983,7 +1074,7 @@ type NodeMessage struct {
 
 func (x *NodeMessage) Reset() {
 	*x = NodeMessage{}
-	mi := &file_clew_v1_event_proto_msgTypes[10]
+	mi := &file_clew_v1_event_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -995,7 +1086,7 @@ func (x *NodeMessage) String() string {
 func (*NodeMessage) ProtoMessage() {}
 
 func (x *NodeMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_clew_v1_event_proto_msgTypes[10]
+	mi := &file_clew_v1_event_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1008,7 +1099,7 @@ func (x *NodeMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeMessage.ProtoReflect.Descriptor instead.
 func (*NodeMessage) Descriptor() ([]byte, []int) {
-	return file_clew_v1_event_proto_rawDescGZIP(), []int{10}
+	return file_clew_v1_event_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *NodeMessage) GetNode() string {
@@ -1037,7 +1128,7 @@ type StateReturned struct {
 
 func (x *StateReturned) Reset() {
 	*x = StateReturned{}
-	mi := &file_clew_v1_event_proto_msgTypes[11]
+	mi := &file_clew_v1_event_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1049,7 +1140,7 @@ func (x *StateReturned) String() string {
 func (*StateReturned) ProtoMessage() {}
 
 func (x *StateReturned) ProtoReflect() protoreflect.Message {
-	mi := &file_clew_v1_event_proto_msgTypes[11]
+	mi := &file_clew_v1_event_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1062,7 +1153,7 @@ func (x *StateReturned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateReturned.ProtoReflect.Descriptor instead.
 func (*StateReturned) Descriptor() ([]byte, []int) {
-	return file_clew_v1_event_proto_rawDescGZIP(), []int{11}
+	return file_clew_v1_event_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *StateReturned) GetStateJson() []byte {
@@ -1083,7 +1174,7 @@ type LogTrimmed struct {
 
 func (x *LogTrimmed) Reset() {
 	*x = LogTrimmed{}
-	mi := &file_clew_v1_event_proto_msgTypes[12]
+	mi := &file_clew_v1_event_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1095,7 +1186,7 @@ func (x *LogTrimmed) String() string {
 func (*LogTrimmed) ProtoMessage() {}
 
 func (x *LogTrimmed) ProtoReflect() protoreflect.Message {
-	mi := &file_clew_v1_event_proto_msgTypes[12]
+	mi := &file_clew_v1_event_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1108,7 +1199,7 @@ func (x *LogTrimmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogTrimmed.ProtoReflect.Descriptor instead.
 func (*LogTrimmed) Descriptor() ([]byte, []int) {
-	return file_clew_v1_event_proto_rawDescGZIP(), []int{12}
+	return file_clew_v1_event_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *LogTrimmed) GetOldestVersion() int64 {
@@ -1127,7 +1218,7 @@ type Heartbeat struct {
 
 func (x *Heartbeat) Reset() {
 	*x = Heartbeat{}
-	mi := &file_clew_v1_event_proto_msgTypes[13]
+	mi := &file_clew_v1_event_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1139,7 +1230,7 @@ func (x *Heartbeat) String() string {
 func (*Heartbeat) ProtoMessage() {}
 
 func (x *Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_clew_v1_event_proto_msgTypes[13]
+	mi := &file_clew_v1_event_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1152,7 +1243,7 @@ func (x *Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heartbeat.ProtoReflect.Descriptor instead.
 func (*Heartbeat) Descriptor() ([]byte, []int) {
-	return file_clew_v1_event_proto_rawDescGZIP(), []int{13}
+	return file_clew_v1_event_proto_rawDescGZIP(), []int{14}
 }
 
 // The run waits for decisions: Decide, or Resume for a single pause, continues it; a stateless run from `snapshot`.
@@ -1172,7 +1263,7 @@ type RunSuspended struct {
 
 func (x *RunSuspended) Reset() {
 	*x = RunSuspended{}
-	mi := &file_clew_v1_event_proto_msgTypes[14]
+	mi := &file_clew_v1_event_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1184,7 +1275,7 @@ func (x *RunSuspended) String() string {
 func (*RunSuspended) ProtoMessage() {}
 
 func (x *RunSuspended) ProtoReflect() protoreflect.Message {
-	mi := &file_clew_v1_event_proto_msgTypes[14]
+	mi := &file_clew_v1_event_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1197,7 +1288,7 @@ func (x *RunSuspended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunSuspended.ProtoReflect.Descriptor instead.
 func (*RunSuspended) Descriptor() ([]byte, []int) {
-	return file_clew_v1_event_proto_rawDescGZIP(), []int{14}
+	return file_clew_v1_event_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RunSuspended) GetApprovals() []*Approval {
@@ -1232,7 +1323,7 @@ type RunCompleted struct {
 
 func (x *RunCompleted) Reset() {
 	*x = RunCompleted{}
-	mi := &file_clew_v1_event_proto_msgTypes[15]
+	mi := &file_clew_v1_event_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1244,7 +1335,7 @@ func (x *RunCompleted) String() string {
 func (*RunCompleted) ProtoMessage() {}
 
 func (x *RunCompleted) ProtoReflect() protoreflect.Message {
-	mi := &file_clew_v1_event_proto_msgTypes[15]
+	mi := &file_clew_v1_event_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1257,7 +1348,7 @@ func (x *RunCompleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCompleted.ProtoReflect.Descriptor instead.
 func (*RunCompleted) Descriptor() ([]byte, []int) {
-	return file_clew_v1_event_proto_rawDescGZIP(), []int{15}
+	return file_clew_v1_event_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RunCompleted) GetReply() *Reply {
@@ -1287,7 +1378,7 @@ type RunFailed struct {
 
 func (x *RunFailed) Reset() {
 	*x = RunFailed{}
-	mi := &file_clew_v1_event_proto_msgTypes[16]
+	mi := &file_clew_v1_event_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1299,7 +1390,7 @@ func (x *RunFailed) String() string {
 func (*RunFailed) ProtoMessage() {}
 
 func (x *RunFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_clew_v1_event_proto_msgTypes[16]
+	mi := &file_clew_v1_event_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1312,7 +1403,7 @@ func (x *RunFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunFailed.ProtoReflect.Descriptor instead.
 func (*RunFailed) Descriptor() ([]byte, []int) {
-	return file_clew_v1_event_proto_rawDescGZIP(), []int{16}
+	return file_clew_v1_event_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RunFailed) GetStatus() *status.Status {
@@ -1354,7 +1445,7 @@ var File_clew_v1_event_proto protoreflect.FileDescriptor
 
 const file_clew_v1_event_proto_rawDesc = "" +
 	"\n" +
-	"\x13clew/v1/event.proto\x12\aclew.v1\x1a\x16clew/v1/approval.proto\x1a\x18clew/v1/checkpoint.proto\x1a\x13clew/v1/error.proto\x1a\x15clew/v1/message.proto\x1a\x11clew/v1/run.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\"\x9f\t\n" +
+	"\x13clew/v1/event.proto\x12\aclew.v1\x1a\x16clew/v1/approval.proto\x1a\x18clew/v1/checkpoint.proto\x1a\x13clew/v1/error.proto\x1a\x15clew/v1/message.proto\x1a\x11clew/v1/run.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\"\xea\t\n" +
 	"\x05Event\x12\x1b\n" +
 	"\tthread_id\x18\x01 \x01(\tR\bthreadId\x12\x1d\n" +
 	"\n" +
@@ -1377,7 +1468,8 @@ const file_clew_v1_event_proto_rawDesc = "" +
 	"run_queued\x18\r \x01(\v2\x12.clew.v1.RunQueuedH\x00R\trunQueued\x12H\n" +
 	"\x11message_discarded\x18\x0e \x01(\v2\x19.clew.v1.MessageDiscardedH\x00R\x10messageDiscarded\x12K\n" +
 	"\x12approval_requested\x18\x0f \x01(\v2\x1a.clew.v1.ApprovalRequestedH\x00R\x11approvalRequested\x12?\n" +
-	"\x0estate_returned\x18\x10 \x01(\v2\x16.clew.v1.StateReturnedH\x00R\rstateReturned\x12<\n" +
+	"\x0estate_returned\x18\x10 \x01(\v2\x16.clew.v1.StateReturnedH\x00R\rstateReturned\x12I\n" +
+	"\x12tool_call_progress\x18\x11 \x01(\v2\x19.clew.v1.ToolCallProgressH\x00R\x10toolCallProgress\x12<\n" +
 	"\rrun_suspended\x18\x14 \x01(\v2\x15.clew.v1.RunSuspendedH\x00R\frunSuspended\x12<\n" +
 	"\rrun_completed\x18\x15 \x01(\v2\x15.clew.v1.RunCompletedH\x00R\frunCompleted\x123\n" +
 	"\n" +
@@ -1411,7 +1503,13 @@ const file_clew_v1_event_proto_rawDesc = "" +
 	"\x04code\x18\x02 \x01(\x0e2\x14.clew.v1.FailureCodeR\x04code\"U\n" +
 	"\x0fToolCallStarted\x12.\n" +
 	"\ttool_call\x18\x01 \x01(\v2\x11.clew.v1.ToolCallR\btoolCall\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\tR\x04node\"\xd4\x01\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\"\x81\x01\n" +
+	"\x10ToolCallProgress\x12 \n" +
+	"\ftool_call_id\x18\x01 \x01(\tR\n" +
+	"toolCallId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12#\n" +
+	"\rprogress_json\x18\x03 \x01(\tR\fprogressJson\x12\x12\n" +
+	"\x04node\x18\x04 \x01(\tR\x04node\"\xd4\x01\n" +
 	"\x10ToolCallFinished\x12 \n" +
 	"\ftool_call_id\x18\x01 \x01(\tR\n" +
 	"toolCallId\x12\x12\n" +
@@ -1465,7 +1563,7 @@ func file_clew_v1_event_proto_rawDescGZIP() []byte {
 	return file_clew_v1_event_proto_rawDescData
 }
 
-var file_clew_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_clew_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_clew_v1_event_proto_goTypes = []any{
 	(*Event)(nil),                 // 0: clew.v1.Event
 	(*RunQueued)(nil),             // 1: clew.v1.RunQueued
@@ -1474,63 +1572,65 @@ var file_clew_v1_event_proto_goTypes = []any{
 	(*ReasoningDelta)(nil),        // 4: clew.v1.ReasoningDelta
 	(*MessageDiscarded)(nil),      // 5: clew.v1.MessageDiscarded
 	(*ToolCallStarted)(nil),       // 6: clew.v1.ToolCallStarted
-	(*ToolCallFinished)(nil),      // 7: clew.v1.ToolCallFinished
-	(*ApprovalRequested)(nil),     // 8: clew.v1.ApprovalRequested
-	(*CheckpointWritten)(nil),     // 9: clew.v1.CheckpointWritten
-	(*NodeMessage)(nil),           // 10: clew.v1.NodeMessage
-	(*StateReturned)(nil),         // 11: clew.v1.StateReturned
-	(*LogTrimmed)(nil),            // 12: clew.v1.LogTrimmed
-	(*Heartbeat)(nil),             // 13: clew.v1.Heartbeat
-	(*RunSuspended)(nil),          // 14: clew.v1.RunSuspended
-	(*RunCompleted)(nil),          // 15: clew.v1.RunCompleted
-	(*RunFailed)(nil),             // 16: clew.v1.RunFailed
-	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
-	(FailureCode)(0),              // 18: clew.v1.FailureCode
-	(*ToolCall)(nil),              // 19: clew.v1.ToolCall
-	(ToolOutcome)(0),              // 20: clew.v1.ToolOutcome
-	(*Message)(nil),               // 21: clew.v1.Message
-	(*Approval)(nil),              // 22: clew.v1.Approval
-	(*Checkpoint)(nil),            // 23: clew.v1.Checkpoint
-	(*Reply)(nil),                 // 24: clew.v1.Reply
-	(*status.Status)(nil),         // 25: google.rpc.Status
-	(*Usage)(nil),                 // 26: clew.v1.Usage
+	(*ToolCallProgress)(nil),      // 7: clew.v1.ToolCallProgress
+	(*ToolCallFinished)(nil),      // 8: clew.v1.ToolCallFinished
+	(*ApprovalRequested)(nil),     // 9: clew.v1.ApprovalRequested
+	(*CheckpointWritten)(nil),     // 10: clew.v1.CheckpointWritten
+	(*NodeMessage)(nil),           // 11: clew.v1.NodeMessage
+	(*StateReturned)(nil),         // 12: clew.v1.StateReturned
+	(*LogTrimmed)(nil),            // 13: clew.v1.LogTrimmed
+	(*Heartbeat)(nil),             // 14: clew.v1.Heartbeat
+	(*RunSuspended)(nil),          // 15: clew.v1.RunSuspended
+	(*RunCompleted)(nil),          // 16: clew.v1.RunCompleted
+	(*RunFailed)(nil),             // 17: clew.v1.RunFailed
+	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
+	(FailureCode)(0),              // 19: clew.v1.FailureCode
+	(*ToolCall)(nil),              // 20: clew.v1.ToolCall
+	(ToolOutcome)(0),              // 21: clew.v1.ToolOutcome
+	(*Message)(nil),               // 22: clew.v1.Message
+	(*Approval)(nil),              // 23: clew.v1.Approval
+	(*Checkpoint)(nil),            // 24: clew.v1.Checkpoint
+	(*Reply)(nil),                 // 25: clew.v1.Reply
+	(*status.Status)(nil),         // 26: google.rpc.Status
+	(*Usage)(nil),                 // 27: clew.v1.Usage
 }
 var file_clew_v1_event_proto_depIdxs = []int32{
-	17, // 0: clew.v1.Event.create_time:type_name -> google.protobuf.Timestamp
+	18, // 0: clew.v1.Event.create_time:type_name -> google.protobuf.Timestamp
 	3,  // 1: clew.v1.Event.text_delta:type_name -> clew.v1.TextDelta
 	4,  // 2: clew.v1.Event.reasoning_delta:type_name -> clew.v1.ReasoningDelta
 	6,  // 3: clew.v1.Event.tool_call_started:type_name -> clew.v1.ToolCallStarted
-	7,  // 4: clew.v1.Event.tool_call_finished:type_name -> clew.v1.ToolCallFinished
-	9,  // 5: clew.v1.Event.checkpoint_written:type_name -> clew.v1.CheckpointWritten
+	8,  // 4: clew.v1.Event.tool_call_finished:type_name -> clew.v1.ToolCallFinished
+	10, // 5: clew.v1.Event.checkpoint_written:type_name -> clew.v1.CheckpointWritten
 	2,  // 6: clew.v1.Event.run_started:type_name -> clew.v1.RunStarted
 	1,  // 7: clew.v1.Event.run_queued:type_name -> clew.v1.RunQueued
 	5,  // 8: clew.v1.Event.message_discarded:type_name -> clew.v1.MessageDiscarded
-	8,  // 9: clew.v1.Event.approval_requested:type_name -> clew.v1.ApprovalRequested
-	11, // 10: clew.v1.Event.state_returned:type_name -> clew.v1.StateReturned
-	14, // 11: clew.v1.Event.run_suspended:type_name -> clew.v1.RunSuspended
-	15, // 12: clew.v1.Event.run_completed:type_name -> clew.v1.RunCompleted
-	16, // 13: clew.v1.Event.run_failed:type_name -> clew.v1.RunFailed
-	12, // 14: clew.v1.Event.log_trimmed:type_name -> clew.v1.LogTrimmed
-	13, // 15: clew.v1.Event.heartbeat:type_name -> clew.v1.Heartbeat
-	18, // 16: clew.v1.MessageDiscarded.code:type_name -> clew.v1.FailureCode
-	19, // 17: clew.v1.ToolCallStarted.tool_call:type_name -> clew.v1.ToolCall
-	20, // 18: clew.v1.ToolCallFinished.outcome:type_name -> clew.v1.ToolOutcome
-	21, // 19: clew.v1.ToolCallFinished.message:type_name -> clew.v1.Message
-	22, // 20: clew.v1.ApprovalRequested.approval:type_name -> clew.v1.Approval
-	23, // 21: clew.v1.CheckpointWritten.checkpoint:type_name -> clew.v1.Checkpoint
-	21, // 22: clew.v1.CheckpointWritten.messages:type_name -> clew.v1.Message
-	10, // 23: clew.v1.CheckpointWritten.node_messages:type_name -> clew.v1.NodeMessage
-	21, // 24: clew.v1.NodeMessage.message:type_name -> clew.v1.Message
-	22, // 25: clew.v1.RunSuspended.approvals:type_name -> clew.v1.Approval
-	24, // 26: clew.v1.RunCompleted.reply:type_name -> clew.v1.Reply
-	25, // 27: clew.v1.RunFailed.status:type_name -> google.rpc.Status
-	18, // 28: clew.v1.RunFailed.code:type_name -> clew.v1.FailureCode
-	26, // 29: clew.v1.RunFailed.usage:type_name -> clew.v1.Usage
-	30, // [30:30] is the sub-list for method output_type
-	30, // [30:30] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	9,  // 9: clew.v1.Event.approval_requested:type_name -> clew.v1.ApprovalRequested
+	12, // 10: clew.v1.Event.state_returned:type_name -> clew.v1.StateReturned
+	7,  // 11: clew.v1.Event.tool_call_progress:type_name -> clew.v1.ToolCallProgress
+	15, // 12: clew.v1.Event.run_suspended:type_name -> clew.v1.RunSuspended
+	16, // 13: clew.v1.Event.run_completed:type_name -> clew.v1.RunCompleted
+	17, // 14: clew.v1.Event.run_failed:type_name -> clew.v1.RunFailed
+	13, // 15: clew.v1.Event.log_trimmed:type_name -> clew.v1.LogTrimmed
+	14, // 16: clew.v1.Event.heartbeat:type_name -> clew.v1.Heartbeat
+	19, // 17: clew.v1.MessageDiscarded.code:type_name -> clew.v1.FailureCode
+	20, // 18: clew.v1.ToolCallStarted.tool_call:type_name -> clew.v1.ToolCall
+	21, // 19: clew.v1.ToolCallFinished.outcome:type_name -> clew.v1.ToolOutcome
+	22, // 20: clew.v1.ToolCallFinished.message:type_name -> clew.v1.Message
+	23, // 21: clew.v1.ApprovalRequested.approval:type_name -> clew.v1.Approval
+	24, // 22: clew.v1.CheckpointWritten.checkpoint:type_name -> clew.v1.Checkpoint
+	22, // 23: clew.v1.CheckpointWritten.messages:type_name -> clew.v1.Message
+	11, // 24: clew.v1.CheckpointWritten.node_messages:type_name -> clew.v1.NodeMessage
+	22, // 25: clew.v1.NodeMessage.message:type_name -> clew.v1.Message
+	23, // 26: clew.v1.RunSuspended.approvals:type_name -> clew.v1.Approval
+	25, // 27: clew.v1.RunCompleted.reply:type_name -> clew.v1.Reply
+	26, // 28: clew.v1.RunFailed.status:type_name -> google.rpc.Status
+	19, // 29: clew.v1.RunFailed.code:type_name -> clew.v1.FailureCode
+	27, // 30: clew.v1.RunFailed.usage:type_name -> clew.v1.Usage
+	31, // [31:31] is the sub-list for method output_type
+	31, // [31:31] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_clew_v1_event_proto_init() }
@@ -1554,6 +1654,7 @@ func file_clew_v1_event_proto_init() {
 		(*Event_MessageDiscarded)(nil),
 		(*Event_ApprovalRequested)(nil),
 		(*Event_StateReturned)(nil),
+		(*Event_ToolCallProgress)(nil),
 		(*Event_RunSuspended)(nil),
 		(*Event_RunCompleted)(nil),
 		(*Event_RunFailed)(nil),
@@ -1566,7 +1667,7 @@ func file_clew_v1_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_clew_v1_event_proto_rawDesc), len(file_clew_v1_event_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

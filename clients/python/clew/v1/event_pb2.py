@@ -31,7 +31,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from google.rpc import status_pb2 as google_dot_rpc_dot_status__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x13\x63lew/v1/event.proto\x12\x07\x63lew.v1\x1a\x16\x63lew/v1/approval.proto\x1a\x18\x63lew/v1/checkpoint.proto\x1a\x13\x63lew/v1/error.proto\x1a\x15\x63lew/v1/message.proto\x1a\x11\x63lew/v1/run.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\"\x9f\t\n\x05\x45vent\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1d\n\nthread_uid\x18\x02 \x01(\tR\tthreadUid\x12\x15\n\x06run_id\x18\x03 \x01(\tR\x05runId\x12\x18\n\x07version\x18\x04 \x01(\x03R\x07version\x12&\n\x0flast_of_version\x18\x05 \x01(\x08R\rlastOfVersion\x12;\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncreateTime\x12\x33\n\ntext_delta\x18\x07 \x01(\x0b\x32\x12.clew.v1.TextDeltaH\x00R\ttextDelta\x12\x42\n\x0freasoning_delta\x18\x08 \x01(\x0b\x32\x17.clew.v1.ReasoningDeltaH\x00R\x0ereasoningDelta\x12\x46\n\x11tool_call_started\x18\t \x01(\x0b\x32\x18.clew.v1.ToolCallStartedH\x00R\x0ftoolCallStarted\x12I\n\x12tool_call_finished\x18\n \x01(\x0b\x32\x19.clew.v1.ToolCallFinishedH\x00R\x10toolCallFinished\x12K\n\x12\x63heckpoint_written\x18\x0b \x01(\x0b\x32\x1a.clew.v1.CheckpointWrittenH\x00R\x11\x63heckpointWritten\x12\x36\n\x0brun_started\x18\x0c \x01(\x0b\x32\x13.clew.v1.RunStartedH\x00R\nrunStarted\x12\x33\n\nrun_queued\x18\r \x01(\x0b\x32\x12.clew.v1.RunQueuedH\x00R\trunQueued\x12H\n\x11message_discarded\x18\x0e \x01(\x0b\x32\x19.clew.v1.MessageDiscardedH\x00R\x10messageDiscarded\x12K\n\x12\x61pproval_requested\x18\x0f \x01(\x0b\x32\x1a.clew.v1.ApprovalRequestedH\x00R\x11\x61pprovalRequested\x12?\n\x0estate_returned\x18\x10 \x01(\x0b\x32\x16.clew.v1.StateReturnedH\x00R\rstateReturned\x12<\n\rrun_suspended\x18\x14 \x01(\x0b\x32\x15.clew.v1.RunSuspendedH\x00R\x0crunSuspended\x12<\n\rrun_completed\x18\x15 \x01(\x0b\x32\x15.clew.v1.RunCompletedH\x00R\x0crunCompleted\x12\x33\n\nrun_failed\x18\x16 \x01(\x0b\x32\x12.clew.v1.RunFailedH\x00R\trunFailed\x12\x36\n\x0blog_trimmed\x18\x1e \x01(\x0b\x32\x13.clew.v1.LogTrimmedH\x00R\nlogTrimmed\x12\x32\n\theartbeat\x18\x1f \x01(\x0b\x32\x12.clew.v1.HeartbeatH\x00R\theartbeatB\t\n\x07payload\"!\n\tRunQueued\x12\x14\n\x05\x61head\x18\x01 \x01(\x05R\x05\x61head\"&\n\nRunStarted\x12\x18\n\x07\x61ttempt\x18\x01 \x01(\x05R\x07\x61ttempt\"u\n\tTextDelta\x12\x1d\n\nmessage_id\x18\x01 \x01(\tR\tmessageId\x12\x1d\n\npart_index\x18\x02 \x01(\x05R\tpartIndex\x12\x16\n\x06offset\x18\x03 \x01(\x03R\x06offset\x12\x12\n\x04text\x18\x04 \x01(\tR\x04text\"z\n\x0eReasoningDelta\x12\x1d\n\nmessage_id\x18\x01 \x01(\tR\tmessageId\x12\x1d\n\npart_index\x18\x02 \x01(\x05R\tpartIndex\x12\x16\n\x06offset\x18\x03 \x01(\x03R\x06offset\x12\x12\n\x04text\x18\x04 \x01(\tR\x04text\"[\n\x10MessageDiscarded\x12\x1d\n\nmessage_id\x18\x01 \x01(\tR\tmessageId\x12(\n\x04\x63ode\x18\x02 \x01(\x0e\x32\x14.clew.v1.FailureCodeR\x04\x63ode\"U\n\x0fToolCallStarted\x12.\n\ttool_call\x18\x01 \x01(\x0b\x32\x11.clew.v1.ToolCallR\x08toolCall\x12\x12\n\x04node\x18\x02 \x01(\tR\x04node\"\xd4\x01\n\x10ToolCallFinished\x12 \n\x0ctool_call_id\x18\x01 \x01(\tR\ntoolCallId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12.\n\x07outcome\x18\x03 \x01(\x0e\x32\x14.clew.v1.ToolOutcomeR\x07outcome\x12\x1a\n\x08position\x18\x04 \x01(\x03R\x08position\x12*\n\x07message\x18\x05 \x01(\x0b\x32\x10.clew.v1.MessageR\x07message\x12\x12\n\x04node\x18\x06 \x01(\tR\x04node\"B\n\x11\x41pprovalRequested\x12-\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x11.clew.v1.ApprovalR\x08\x61pproval\"\x88\x02\n\x11\x43heckpointWritten\x12\x33\n\ncheckpoint\x18\x01 \x01(\x0b\x32\x13.clew.v1.CheckpointR\ncheckpoint\x12%\n\x0eparent_version\x18\x02 \x01(\x03R\rparentVersion\x12,\n\x08messages\x18\x03 \x03(\x0b\x32\x10.clew.v1.MessageR\x08messages\x12.\n\x13\x64\x65leted_message_ids\x18\x04 \x03(\tR\x11\x64\x65letedMessageIds\x12\x39\n\rnode_messages\x18\x05 \x03(\x0b\x32\x14.clew.v1.NodeMessageR\x0cnodeMessages\"M\n\x0bNodeMessage\x12\x12\n\x04node\x18\x01 \x01(\tR\x04node\x12*\n\x07message\x18\x02 \x01(\x0b\x32\x10.clew.v1.MessageR\x07message\".\n\rStateReturned\x12\x1d\n\nstate_json\x18\x01 \x01(\x0cR\tstateJson\"3\n\nLogTrimmed\x12%\n\x0eoldest_version\x18\x01 \x01(\x03R\roldestVersion\"\x0b\n\tHeartbeat\"\x82\x01\n\x0cRunSuspended\x12/\n\tapprovals\x18\x01 \x03(\x0b\x32\x11.clew.v1.ApprovalR\tapprovals\x12\x1a\n\x08snapshot\x18\x02 \x01(\x0cR\x08snapshot\x12%\n\x0e\x61pproval_count\x18\x03 \x01(\x05R\rapprovalCount\"4\n\x0cRunCompleted\x12$\n\x05reply\x18\x01 \x01(\x0b\x32\x0e.clew.v1.ReplyR\x05reply\"\xc1\x01\n\tRunFailed\x12*\n\x06status\x18\x01 \x01(\x0b\x32\x12.google.rpc.StatusR\x06status\x12(\n\x04\x63ode\x18\x02 \x01(\x0e\x32\x14.clew.v1.FailureCodeR\x04\x63ode\x12\x1c\n\tretryable\x18\x03 \x01(\x08R\tretryable\x12\x1a\n\x08snapshot\x18\x04 \x01(\x0cR\x08snapshot\x12$\n\x05usage\x18\x05 \x01(\x0b\x32\x0e.clew.v1.UsageR\x05usageb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x13\x63lew/v1/event.proto\x12\x07\x63lew.v1\x1a\x16\x63lew/v1/approval.proto\x1a\x18\x63lew/v1/checkpoint.proto\x1a\x13\x63lew/v1/error.proto\x1a\x15\x63lew/v1/message.proto\x1a\x11\x63lew/v1/run.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\"\xea\t\n\x05\x45vent\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1d\n\nthread_uid\x18\x02 \x01(\tR\tthreadUid\x12\x15\n\x06run_id\x18\x03 \x01(\tR\x05runId\x12\x18\n\x07version\x18\x04 \x01(\x03R\x07version\x12&\n\x0flast_of_version\x18\x05 \x01(\x08R\rlastOfVersion\x12;\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncreateTime\x12\x33\n\ntext_delta\x18\x07 \x01(\x0b\x32\x12.clew.v1.TextDeltaH\x00R\ttextDelta\x12\x42\n\x0freasoning_delta\x18\x08 \x01(\x0b\x32\x17.clew.v1.ReasoningDeltaH\x00R\x0ereasoningDelta\x12\x46\n\x11tool_call_started\x18\t \x01(\x0b\x32\x18.clew.v1.ToolCallStartedH\x00R\x0ftoolCallStarted\x12I\n\x12tool_call_finished\x18\n \x01(\x0b\x32\x19.clew.v1.ToolCallFinishedH\x00R\x10toolCallFinished\x12K\n\x12\x63heckpoint_written\x18\x0b \x01(\x0b\x32\x1a.clew.v1.CheckpointWrittenH\x00R\x11\x63heckpointWritten\x12\x36\n\x0brun_started\x18\x0c \x01(\x0b\x32\x13.clew.v1.RunStartedH\x00R\nrunStarted\x12\x33\n\nrun_queued\x18\r \x01(\x0b\x32\x12.clew.v1.RunQueuedH\x00R\trunQueued\x12H\n\x11message_discarded\x18\x0e \x01(\x0b\x32\x19.clew.v1.MessageDiscardedH\x00R\x10messageDiscarded\x12K\n\x12\x61pproval_requested\x18\x0f \x01(\x0b\x32\x1a.clew.v1.ApprovalRequestedH\x00R\x11\x61pprovalRequested\x12?\n\x0estate_returned\x18\x10 \x01(\x0b\x32\x16.clew.v1.StateReturnedH\x00R\rstateReturned\x12I\n\x12tool_call_progress\x18\x11 \x01(\x0b\x32\x19.clew.v1.ToolCallProgressH\x00R\x10toolCallProgress\x12<\n\rrun_suspended\x18\x14 \x01(\x0b\x32\x15.clew.v1.RunSuspendedH\x00R\x0crunSuspended\x12<\n\rrun_completed\x18\x15 \x01(\x0b\x32\x15.clew.v1.RunCompletedH\x00R\x0crunCompleted\x12\x33\n\nrun_failed\x18\x16 \x01(\x0b\x32\x12.clew.v1.RunFailedH\x00R\trunFailed\x12\x36\n\x0blog_trimmed\x18\x1e \x01(\x0b\x32\x13.clew.v1.LogTrimmedH\x00R\nlogTrimmed\x12\x32\n\theartbeat\x18\x1f \x01(\x0b\x32\x12.clew.v1.HeartbeatH\x00R\theartbeatB\t\n\x07payload\"!\n\tRunQueued\x12\x14\n\x05\x61head\x18\x01 \x01(\x05R\x05\x61head\"&\n\nRunStarted\x12\x18\n\x07\x61ttempt\x18\x01 \x01(\x05R\x07\x61ttempt\"u\n\tTextDelta\x12\x1d\n\nmessage_id\x18\x01 \x01(\tR\tmessageId\x12\x1d\n\npart_index\x18\x02 \x01(\x05R\tpartIndex\x12\x16\n\x06offset\x18\x03 \x01(\x03R\x06offset\x12\x12\n\x04text\x18\x04 \x01(\tR\x04text\"z\n\x0eReasoningDelta\x12\x1d\n\nmessage_id\x18\x01 \x01(\tR\tmessageId\x12\x1d\n\npart_index\x18\x02 \x01(\x05R\tpartIndex\x12\x16\n\x06offset\x18\x03 \x01(\x03R\x06offset\x12\x12\n\x04text\x18\x04 \x01(\tR\x04text\"[\n\x10MessageDiscarded\x12\x1d\n\nmessage_id\x18\x01 \x01(\tR\tmessageId\x12(\n\x04\x63ode\x18\x02 \x01(\x0e\x32\x14.clew.v1.FailureCodeR\x04\x63ode\"U\n\x0fToolCallStarted\x12.\n\ttool_call\x18\x01 \x01(\x0b\x32\x11.clew.v1.ToolCallR\x08toolCall\x12\x12\n\x04node\x18\x02 \x01(\tR\x04node\"\x81\x01\n\x10ToolCallProgress\x12 \n\x0ctool_call_id\x18\x01 \x01(\tR\ntoolCallId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12#\n\rprogress_json\x18\x03 \x01(\tR\x0cprogressJson\x12\x12\n\x04node\x18\x04 \x01(\tR\x04node\"\xd4\x01\n\x10ToolCallFinished\x12 \n\x0ctool_call_id\x18\x01 \x01(\tR\ntoolCallId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12.\n\x07outcome\x18\x03 \x01(\x0e\x32\x14.clew.v1.ToolOutcomeR\x07outcome\x12\x1a\n\x08position\x18\x04 \x01(\x03R\x08position\x12*\n\x07message\x18\x05 \x01(\x0b\x32\x10.clew.v1.MessageR\x07message\x12\x12\n\x04node\x18\x06 \x01(\tR\x04node\"B\n\x11\x41pprovalRequested\x12-\n\x08\x61pproval\x18\x01 \x01(\x0b\x32\x11.clew.v1.ApprovalR\x08\x61pproval\"\x88\x02\n\x11\x43heckpointWritten\x12\x33\n\ncheckpoint\x18\x01 \x01(\x0b\x32\x13.clew.v1.CheckpointR\ncheckpoint\x12%\n\x0eparent_version\x18\x02 \x01(\x03R\rparentVersion\x12,\n\x08messages\x18\x03 \x03(\x0b\x32\x10.clew.v1.MessageR\x08messages\x12.\n\x13\x64\x65leted_message_ids\x18\x04 \x03(\tR\x11\x64\x65letedMessageIds\x12\x39\n\rnode_messages\x18\x05 \x03(\x0b\x32\x14.clew.v1.NodeMessageR\x0cnodeMessages\"M\n\x0bNodeMessage\x12\x12\n\x04node\x18\x01 \x01(\tR\x04node\x12*\n\x07message\x18\x02 \x01(\x0b\x32\x10.clew.v1.MessageR\x07message\".\n\rStateReturned\x12\x1d\n\nstate_json\x18\x01 \x01(\x0cR\tstateJson\"3\n\nLogTrimmed\x12%\n\x0eoldest_version\x18\x01 \x01(\x03R\roldestVersion\"\x0b\n\tHeartbeat\"\x82\x01\n\x0cRunSuspended\x12/\n\tapprovals\x18\x01 \x03(\x0b\x32\x11.clew.v1.ApprovalR\tapprovals\x12\x1a\n\x08snapshot\x18\x02 \x01(\x0cR\x08snapshot\x12%\n\x0e\x61pproval_count\x18\x03 \x01(\x05R\rapprovalCount\"4\n\x0cRunCompleted\x12$\n\x05reply\x18\x01 \x01(\x0b\x32\x0e.clew.v1.ReplyR\x05reply\"\xc1\x01\n\tRunFailed\x12*\n\x06status\x18\x01 \x01(\x0b\x32\x12.google.rpc.StatusR\x06status\x12(\n\x04\x63ode\x18\x02 \x01(\x0e\x32\x14.clew.v1.FailureCodeR\x04\x63ode\x12\x1c\n\tretryable\x18\x03 \x01(\x08R\tretryable\x12\x1a\n\x08snapshot\x18\x04 \x01(\x0cR\x08snapshot\x12$\n\x05usage\x18\x05 \x01(\x0b\x32\x0e.clew.v1.UsageR\x05usageb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,37 +39,39 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'clew.v1.event_pb2', _global
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_EVENT']._serialized_start=204
-  _globals['_EVENT']._serialized_end=1387
-  _globals['_RUNQUEUED']._serialized_start=1389
-  _globals['_RUNQUEUED']._serialized_end=1422
-  _globals['_RUNSTARTED']._serialized_start=1424
-  _globals['_RUNSTARTED']._serialized_end=1462
-  _globals['_TEXTDELTA']._serialized_start=1464
-  _globals['_TEXTDELTA']._serialized_end=1581
-  _globals['_REASONINGDELTA']._serialized_start=1583
-  _globals['_REASONINGDELTA']._serialized_end=1705
-  _globals['_MESSAGEDISCARDED']._serialized_start=1707
-  _globals['_MESSAGEDISCARDED']._serialized_end=1798
-  _globals['_TOOLCALLSTARTED']._serialized_start=1800
-  _globals['_TOOLCALLSTARTED']._serialized_end=1885
-  _globals['_TOOLCALLFINISHED']._serialized_start=1888
-  _globals['_TOOLCALLFINISHED']._serialized_end=2100
-  _globals['_APPROVALREQUESTED']._serialized_start=2102
-  _globals['_APPROVALREQUESTED']._serialized_end=2168
-  _globals['_CHECKPOINTWRITTEN']._serialized_start=2171
-  _globals['_CHECKPOINTWRITTEN']._serialized_end=2435
-  _globals['_NODEMESSAGE']._serialized_start=2437
-  _globals['_NODEMESSAGE']._serialized_end=2514
-  _globals['_STATERETURNED']._serialized_start=2516
-  _globals['_STATERETURNED']._serialized_end=2562
-  _globals['_LOGTRIMMED']._serialized_start=2564
-  _globals['_LOGTRIMMED']._serialized_end=2615
-  _globals['_HEARTBEAT']._serialized_start=2617
-  _globals['_HEARTBEAT']._serialized_end=2628
-  _globals['_RUNSUSPENDED']._serialized_start=2631
-  _globals['_RUNSUSPENDED']._serialized_end=2761
-  _globals['_RUNCOMPLETED']._serialized_start=2763
-  _globals['_RUNCOMPLETED']._serialized_end=2815
-  _globals['_RUNFAILED']._serialized_start=2818
-  _globals['_RUNFAILED']._serialized_end=3011
+  _globals['_EVENT']._serialized_end=1462
+  _globals['_RUNQUEUED']._serialized_start=1464
+  _globals['_RUNQUEUED']._serialized_end=1497
+  _globals['_RUNSTARTED']._serialized_start=1499
+  _globals['_RUNSTARTED']._serialized_end=1537
+  _globals['_TEXTDELTA']._serialized_start=1539
+  _globals['_TEXTDELTA']._serialized_end=1656
+  _globals['_REASONINGDELTA']._serialized_start=1658
+  _globals['_REASONINGDELTA']._serialized_end=1780
+  _globals['_MESSAGEDISCARDED']._serialized_start=1782
+  _globals['_MESSAGEDISCARDED']._serialized_end=1873
+  _globals['_TOOLCALLSTARTED']._serialized_start=1875
+  _globals['_TOOLCALLSTARTED']._serialized_end=1960
+  _globals['_TOOLCALLPROGRESS']._serialized_start=1963
+  _globals['_TOOLCALLPROGRESS']._serialized_end=2092
+  _globals['_TOOLCALLFINISHED']._serialized_start=2095
+  _globals['_TOOLCALLFINISHED']._serialized_end=2307
+  _globals['_APPROVALREQUESTED']._serialized_start=2309
+  _globals['_APPROVALREQUESTED']._serialized_end=2375
+  _globals['_CHECKPOINTWRITTEN']._serialized_start=2378
+  _globals['_CHECKPOINTWRITTEN']._serialized_end=2642
+  _globals['_NODEMESSAGE']._serialized_start=2644
+  _globals['_NODEMESSAGE']._serialized_end=2721
+  _globals['_STATERETURNED']._serialized_start=2723
+  _globals['_STATERETURNED']._serialized_end=2769
+  _globals['_LOGTRIMMED']._serialized_start=2771
+  _globals['_LOGTRIMMED']._serialized_end=2822
+  _globals['_HEARTBEAT']._serialized_start=2824
+  _globals['_HEARTBEAT']._serialized_end=2835
+  _globals['_RUNSUSPENDED']._serialized_start=2838
+  _globals['_RUNSUSPENDED']._serialized_end=2968
+  _globals['_RUNCOMPLETED']._serialized_start=2970
+  _globals['_RUNCOMPLETED']._serialized_end=3022
+  _globals['_RUNFAILED']._serialized_start=3025
+  _globals['_RUNFAILED']._serialized_end=3218
 # @@protoc_insertion_point(module_scope)

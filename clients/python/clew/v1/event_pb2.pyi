@@ -34,7 +34,7 @@ class Event(_message.Message):
     has `last_of_version`; a reader moves its cursor only then. They are sent when the write is durable, and a Watch gives the same
     ones again.
 
-    The others (RunQueued, the deltas, MessageDiscarded, StateReturned, LogTrimmed, Heartbeat) exist only while they are sent, carry the
+    The others (RunQueued, the deltas, MessageDiscarded, ToolCallProgress, StateReturned, LogTrimmed, Heartbeat) exist only while they are sent, carry the
     version of the last write, and never move the cursor.
 
     Exactly one of RunSuspended, RunCompleted and RunFailed ends an attempt and, unless a Watch follows, its stream. A stream that
@@ -59,6 +59,7 @@ class Event(_message.Message):
     MESSAGE_DISCARDED_FIELD_NUMBER: _builtins.int
     APPROVAL_REQUESTED_FIELD_NUMBER: _builtins.int
     STATE_RETURNED_FIELD_NUMBER: _builtins.int
+    TOOL_CALL_PROGRESS_FIELD_NUMBER: _builtins.int
     RUN_SUSPENDED_FIELD_NUMBER: _builtins.int
     RUN_COMPLETED_FIELD_NUMBER: _builtins.int
     RUN_FAILED_FIELD_NUMBER: _builtins.int
@@ -121,6 +122,10 @@ class Event(_message.Message):
         """What a stateless run leaves as its state."""
 
     @_builtins.property
+    def tool_call_progress(self) -> Global___ToolCallProgress:
+        """How far a tool call is."""
+
+    @_builtins.property
     def run_suspended(self) -> Global___RunSuspended:
         """The end of an attempt: it waits for decisions."""
 
@@ -159,17 +164,18 @@ class Event(_message.Message):
         message_discarded: Global___MessageDiscarded | None = ...,
         approval_requested: Global___ApprovalRequested | None = ...,
         state_returned: Global___StateReturned | None = ...,
+        tool_call_progress: Global___ToolCallProgress | None = ...,
         run_suspended: Global___RunSuspended | None = ...,
         run_completed: Global___RunCompleted | None = ...,
         run_failed: Global___RunFailed | None = ...,
         log_trimmed: Global___LogTrimmed | None = ...,
         heartbeat: Global___Heartbeat | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["approval_requested", b"approval_requested", "checkpoint_written", b"checkpoint_written", "create_time", b"create_time", "heartbeat", b"heartbeat", "log_trimmed", b"log_trimmed", "message_discarded", b"message_discarded", "payload", b"payload", "reasoning_delta", b"reasoning_delta", "run_completed", b"run_completed", "run_failed", b"run_failed", "run_queued", b"run_queued", "run_started", b"run_started", "run_suspended", b"run_suspended", "state_returned", b"state_returned", "text_delta", b"text_delta", "tool_call_finished", b"tool_call_finished", "tool_call_started", b"tool_call_started"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["approval_requested", b"approval_requested", "checkpoint_written", b"checkpoint_written", "create_time", b"create_time", "heartbeat", b"heartbeat", "log_trimmed", b"log_trimmed", "message_discarded", b"message_discarded", "payload", b"payload", "reasoning_delta", b"reasoning_delta", "run_completed", b"run_completed", "run_failed", b"run_failed", "run_queued", b"run_queued", "run_started", b"run_started", "run_suspended", b"run_suspended", "state_returned", b"state_returned", "text_delta", b"text_delta", "tool_call_finished", b"tool_call_finished", "tool_call_progress", b"tool_call_progress", "tool_call_started", b"tool_call_started"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_requested", b"approval_requested", "checkpoint_written", b"checkpoint_written", "create_time", b"create_time", "heartbeat", b"heartbeat", "last_of_version", b"last_of_version", "log_trimmed", b"log_trimmed", "message_discarded", b"message_discarded", "payload", b"payload", "reasoning_delta", b"reasoning_delta", "run_completed", b"run_completed", "run_failed", b"run_failed", "run_id", b"run_id", "run_queued", b"run_queued", "run_started", b"run_started", "run_suspended", b"run_suspended", "state_returned", b"state_returned", "text_delta", b"text_delta", "thread_id", b"thread_id", "thread_uid", b"thread_uid", "tool_call_finished", b"tool_call_finished", "tool_call_started", b"tool_call_started", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_requested", b"approval_requested", "checkpoint_written", b"checkpoint_written", "create_time", b"create_time", "heartbeat", b"heartbeat", "last_of_version", b"last_of_version", "log_trimmed", b"log_trimmed", "message_discarded", b"message_discarded", "payload", b"payload", "reasoning_delta", b"reasoning_delta", "run_completed", b"run_completed", "run_failed", b"run_failed", "run_id", b"run_id", "run_queued", b"run_queued", "run_started", b"run_started", "run_suspended", b"run_suspended", "state_returned", b"state_returned", "text_delta", b"text_delta", "thread_id", b"thread_id", "thread_uid", b"thread_uid", "tool_call_finished", b"tool_call_finished", "tool_call_progress", b"tool_call_progress", "tool_call_started", b"tool_call_started", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["text_delta", "reasoning_delta", "tool_call_started", "tool_call_finished", "checkpoint_written", "run_started", "run_queued", "message_discarded", "approval_requested", "state_returned", "run_suspended", "run_completed", "run_failed", "log_trimmed", "heartbeat"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["text_delta", "reasoning_delta", "tool_call_started", "tool_call_finished", "checkpoint_written", "run_started", "run_queued", "message_discarded", "approval_requested", "state_returned", "tool_call_progress", "run_suspended", "run_completed", "run_failed", "log_trimmed", "heartbeat"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -348,6 +354,42 @@ class ToolCallStarted(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ToolCallStarted: _TypeAlias = ToolCallStarted  # noqa: Y015
+
+@_typing.final
+class ToolCallProgress(_message.Message):
+    """How far a tool call is, as the worker that runs it says. Each takes the place of the one before. It reaches those who watch at the
+    server that has the run, and at others by way of Redis.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOOL_CALL_ID_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    PROGRESS_JSON_FIELD_NUMBER: _builtins.int
+    NODE_FIELD_NUMBER: _builtins.int
+    tool_call_id: _builtins.str
+    """The call."""
+    name: _builtins.str
+    """The tool."""
+    progress_json: _builtins.str
+    """A JSON value, up to 64 KiB."""
+    node: _builtins.str
+    """As in ToolCallStarted."""
+    def __init__(
+        self,
+        *,
+        tool_call_id: _builtins.str = ...,
+        name: _builtins.str = ...,
+        progress_json: _builtins.str = ...,
+        node: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "node", b"node", "progress_json", b"progress_json", "tool_call_id", b"tool_call_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ToolCallProgress: _TypeAlias = ToolCallProgress  # noqa: Y015
 
 @_typing.final
 class ToolCallFinished(_message.Message):

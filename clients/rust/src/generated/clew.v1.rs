@@ -1270,7 +1270,7 @@ impl DisconnectPolicy {
 /// has `last_of_version`; a reader moves its cursor only then. They are sent when the write is durable, and a Watch gives the same
 /// ones again.
 ///
-/// The others (RunQueued, the deltas, MessageDiscarded, StateReturned, LogTrimmed, Heartbeat) exist only while they are sent, carry the
+/// The others (RunQueued, the deltas, MessageDiscarded, ToolCallProgress, StateReturned, LogTrimmed, Heartbeat) exist only while they are sent, carry the
 /// version of the last write, and never move the cursor.
 ///
 /// Exactly one of RunSuspended, RunCompleted and RunFailed ends an attempt and, unless a Watch follows, its stream. A stream that
@@ -1299,7 +1299,7 @@ pub struct Event {
     /// What happened. A reader skips a kind that it does not know, but heeds `version` and `last_of_version` all the same.
     #[prost(
         oneof = "event::Payload",
-        tags = "7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 21, 22, 30, 31"
+        tags = "7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 20, 21, 22, 30, 31"
     )]
     pub payload: ::core::option::Option<event::Payload>,
 }
@@ -1338,6 +1338,9 @@ pub mod event {
         /// What a stateless run leaves as its state.
         #[prost(message, tag = "16")]
         StateReturned(super::StateReturned),
+        /// How far a tool call is.
+        #[prost(message, tag = "17")]
+        ToolCallProgress(super::ToolCallProgress),
         /// The end of an attempt: it waits for decisions.
         #[prost(message, tag = "20")]
         RunSuspended(super::RunSuspended),
@@ -1423,6 +1426,23 @@ pub struct ToolCallStarted {
     /// The path of the workflow's node whose agent asked for it: its name, or `outer/0.inner` for a node of a workflow inside. Empty for a
     /// call of the thread's own agent.
     #[prost(string, tag = "2")]
+    pub node: ::prost::alloc::string::String,
+}
+/// How far a tool call is, as the worker that runs it says. Each takes the place of the one before. It reaches those who watch at the
+/// server that has the run, and at others by way of Redis.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ToolCallProgress {
+    /// The call.
+    #[prost(string, tag = "1")]
+    pub tool_call_id: ::prost::alloc::string::String,
+    /// The tool.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// A JSON value, up to 64 KiB.
+    #[prost(string, tag = "3")]
+    pub progress_json: ::prost::alloc::string::String,
+    /// As in ToolCallStarted.
+    #[prost(string, tag = "4")]
     pub node: ::prost::alloc::string::String,
 }
 /// A tool call has its outcome, which is durable: it is not run again.
@@ -3977,6 +3997,575 @@ pub mod thread_service_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("clew.v1.ThreadService", "DeleteMessage"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// A tool that a worker runs. Apps name it as they name their own.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WorkerTool {
+    /// Its name: 1 to 64 letters, digits, `_` and `-`. Required.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// What the model is told of it, where the app says nothing; up to 4 KiB.
+    #[prost(string, tag = "2")]
+    pub description: ::prost::alloc::string::String,
+    /// The JSON Schema of its arguments, as text; up to 64 KiB. Empty: an object with anything in it. Where the app declares one, that holds.
+    #[prost(string, tag = "3")]
+    pub parameters_schema_json: ::prost::alloc::string::String,
+    /// Whether a call must run at most once: it is never started again by itself when its result is not known, nor tried again. It is enough
+    /// that the app or one worker says so. A worker that says so is given no call that was begun before any had said it.
+    #[prost(bool, tag = "4")]
+    pub once: bool,
+    /// How long a call may take from when it is given for the first time, over all its tries; then it has failed (one that must run at most
+    /// once: is not known). Where the app and several workers say so, the shortest. Unset: as long as they and the attempt allow.
+    #[prost(message, optional, tag = "5")]
+    pub timeout: ::core::option::Option<::prost_types::Duration>,
+    /// How many calls of it this worker takes at a time; 0 for as many as the worker takes at all.
+    #[prost(int32, tag = "6")]
+    pub max_calls: i32,
+    /// How often a call is tried before it has failed, where the worker reports an error that is `retryable`, 1 to 100; 0 is one try. A
+    /// worker that dies does not count: its call is given to another, or to the same one when it comes back.
+    #[prost(int32, tag = "7")]
+    pub max_tries: i32,
+}
+/// Which call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CallName {
+    /// Its thread. Required.
+    #[prost(string, tag = "1")]
+    pub thread_id: ::prost::alloc::string::String,
+    /// Its idempotency key. Required.
+    #[prost(string, tag = "2")]
+    pub idempotency_key: ::prost::alloc::string::String,
+}
+/// A tool call that a worker is to run.
+///
+/// It is the worker's until its lease is over; RenewCalls renews that. It may be given again, to this worker or another, with the same
+/// idempotency key: who is at it goes on, who has its outcome brings that again, and neither runs anything. What has an effect elsewhere
+/// takes the key along.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WorkerCall {
+    /// The call, by the same name over all restarts and retries of its run.
+    #[prost(message, optional, tag = "1")]
+    pub name: ::core::option::Option<CallName>,
+    /// The tool.
+    #[prost(string, tag = "2")]
+    pub tool: ::prost::alloc::string::String,
+    /// A JSON object that the tool's schema allows.
+    #[prost(string, tag = "3")]
+    pub arguments_json: ::prost::alloc::string::String,
+    /// The thread's incarnation.
+    #[prost(string, tag = "4")]
+    pub thread_uid: ::prost::alloc::string::String,
+    /// The run.
+    #[prost(string, tag = "5")]
+    pub run_id: ::prost::alloc::string::String,
+    /// The call's id in the transcript.
+    #[prost(string, tag = "6")]
+    pub tool_call_id: ::prost::alloc::string::String,
+    /// On whose behalf the run was started.
+    #[prost(string, tag = "7")]
+    pub actor: ::prost::alloc::string::String,
+    /// Counts from 1 how often the call was given to a worker.
+    #[prost(int32, tag = "8")]
+    pub delivery: i32,
+    /// When its time is over; unset where it has no limit.
+    #[prost(message, optional, tag = "9")]
+    pub expire_time: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// What came of a call, where it went well: as the result of a tool in the transcript.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CallResult {
+    /// Parts for the model to read: text, image, audio, video, document or data. Without any it reads `structured_json`.
+    #[prost(message, repeated, tag = "1")]
+    pub content: ::prost::alloc::vec::Vec<Part>,
+    /// A JSON value. One of both is needed. Both together are up to 3.5 MiB.
+    #[prost(string, optional, tag = "2")]
+    pub structured_json: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// What came of a call that went wrong. The model reads the message, and the run goes on.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CallError {
+    /// What was wrong, for the model to read; up to 4 KiB. Required.
+    #[prost(string, tag = "1")]
+    pub message: ::prost::alloc::string::String,
+    /// Whether another try may help; see WorkerTool.max_tries.
+    #[prost(bool, tag = "2")]
+    pub retryable: bool,
+    /// How long to wait before the next try, up to an hour; unset for at once.
+    #[prost(message, optional, tag = "3")]
+    pub retry_after: ::core::option::Option<::prost_types::Duration>,
+}
+/// A worker as operators see it.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Worker {
+    /// Its id.
+    #[prost(string, tag = "1")]
+    pub worker_id: ::prost::alloc::string::String,
+    /// What it offers.
+    #[prost(message, repeated, tag = "2")]
+    pub tools: ::prost::alloc::vec::Vec<WorkerTool>,
+    /// The thread whose calls alone it takes; empty for all.
+    #[prost(string, tag = "3")]
+    pub thread_id: ::prost::alloc::string::String,
+    /// How many calls it takes at a time.
+    #[prost(int32, tag = "4")]
+    pub max_calls: i32,
+    /// Whether it takes no more calls.
+    #[prost(bool, tag = "5")]
+    pub draining: bool,
+    /// When it came.
+    #[prost(message, optional, tag = "6")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Why a call is not to be run further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum CallRevokedReason {
+    /// Not used.
+    Unspecified = 0,
+    /// Nobody wants it any more: the run was cancelled, or the call's time is over.
+    Cancelled = 1,
+    /// The lease ran out, and the call was given to another worker.
+    LeaseLost = 2,
+}
+impl CallRevokedReason {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "CALL_REVOKED_REASON_UNSPECIFIED",
+            Self::Cancelled => "CALL_REVOKED_REASON_CANCELLED",
+            Self::LeaseLost => "CALL_REVOKED_REASON_LEASE_LOST",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "CALL_REVOKED_REASON_UNSPECIFIED" => Some(Self::Unspecified),
+            "CALL_REVOKED_REASON_CANCELLED" => Some(Self::Cancelled),
+            "CALL_REVOKED_REASON_LEASE_LOST" => Some(Self::LeaseLost),
+            _ => None,
+        }
+    }
+}
+/// A worker that comes, or comes back.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WorkRequest {
+    /// Its own name for itself, by the rule of Thread.thread_id; another one for each process, which is best left to chance. Required.
+    #[prost(string, tag = "1")]
+    pub worker_id: ::prost::alloc::string::String,
+    /// What it can run: 1 to 200 tools, no name twice; all that is said of them up to 1 MiB.
+    #[prost(message, repeated, tag = "2")]
+    pub tools: ::prost::alloc::vec::Vec<WorkerTool>,
+    /// How many calls it takes at a time over all its tools, 1 to 1,000; 0 for 10.
+    #[prost(int32, tag = "3")]
+    pub max_calls: i32,
+    /// Take calls of this thread alone. Empty: of all.
+    #[prost(string, tag = "4")]
+    pub thread_id: ::prost::alloc::string::String,
+    /// Calls that it still has from before: at work, or finished and not acknowledged. Those that are open are its own again. Up to 1,000.
+    #[prost(message, repeated, tag = "5")]
+    pub held: ::prost::alloc::vec::Vec<CallName>,
+}
+/// What a worker is told. One in which nothing is set says that the stream is alive; it comes at least every 15 s.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WorkResponse {
+    /// Comes first, once.
+    #[prost(message, optional, tag = "1")]
+    pub ready: ::core::option::Option<work_response::Ready>,
+    /// Calls to run, the oldest first.
+    #[prost(message, repeated, tag = "2")]
+    pub calls: ::prost::alloc::vec::Vec<WorkerCall>,
+    /// Calls to stop.
+    #[prost(message, repeated, tag = "3")]
+    pub revoked: ::prost::alloc::vec::Vec<work_response::Revoked>,
+}
+/// Nested message and enum types in `WorkResponse`.
+pub mod work_response {
+    /// It is registered.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Ready {
+        /// How long a call is the worker's without a RenewCalls.
+        #[prost(message, optional, tag = "1")]
+        pub lease: ::core::option::Option<::prost_types::Duration>,
+    }
+    /// A call is not to be run further: its result would be refused.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct Revoked {
+        /// The call.
+        #[prost(message, optional, tag = "1")]
+        pub call: ::core::option::Option<super::CallName>,
+        /// Why.
+        #[prost(enumeration = "super::CallRevokedReason", tag = "2")]
+        pub reason: i32,
+    }
+}
+/// Calls that are being worked on.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RenewCallsRequest {
+    /// The worker. Required.
+    #[prost(string, tag = "1")]
+    pub worker_id: ::prost::alloc::string::String,
+    /// The calls; up to 1,000.
+    #[prost(message, repeated, tag = "2")]
+    pub calls: ::prost::alloc::vec::Vec<CallName>,
+}
+/// Which of them are the worker's no longer.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RenewCallsResponse {
+    /// They are to be stopped.
+    #[prost(message, repeated, tag = "1")]
+    pub revoked: ::prost::alloc::vec::Vec<work_response::Revoked>,
+}
+/// How far a call is.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReportProgressRequest {
+    /// The worker. Required.
+    #[prost(string, tag = "1")]
+    pub worker_id: ::prost::alloc::string::String,
+    /// The call. Required.
+    #[prost(message, optional, tag = "2")]
+    pub call: ::core::option::Option<CallName>,
+    /// A JSON value for those who watch; up to 64 KiB.
+    #[prost(string, tag = "3")]
+    pub progress_json: ::prost::alloc::string::String,
+}
+/// It was passed on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReportProgressResponse {}
+/// What came of a call.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct FinishCallRequest {
+    /// The worker. Required.
+    #[prost(string, tag = "1")]
+    pub worker_id: ::prost::alloc::string::String,
+    /// The call. Required.
+    #[prost(message, optional, tag = "2")]
+    pub call: ::core::option::Option<CallName>,
+    /// The outcome. Exactly one.
+    #[prost(oneof = "finish_call_request::Outcome", tags = "3, 4")]
+    pub outcome: ::core::option::Option<finish_call_request::Outcome>,
+}
+/// Nested message and enum types in `FinishCallRequest`.
+pub mod finish_call_request {
+    /// The outcome. Exactly one.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Outcome {
+        /// It went well.
+        #[prost(message, tag = "3")]
+        Result(super::CallResult),
+        /// It went wrong.
+        #[prost(message, tag = "4")]
+        Error(super::CallError),
+    }
+}
+/// It is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FinishCallResponse {
+    /// Whether it is tried again: the worker will be given the call once more, or another worker will.
+    #[prost(bool, tag = "1")]
+    pub retried: bool,
+}
+/// A worker that is to end.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DrainWorkerRequest {
+    /// The worker. Required.
+    #[prost(string, tag = "1")]
+    pub worker_id: ::prost::alloc::string::String,
+}
+/// It takes no more calls.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DrainWorkerResponse {
+    /// Whether the worker was known. One whose stream has ended is not, and takes no calls anyway.
+    #[prost(bool, tag = "1")]
+    pub known: bool,
+}
+/// Which workers.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListWorkersRequest {
+    /// Those that offer this tool. Empty: all.
+    #[prost(string, tag = "1")]
+    pub tool: ::prost::alloc::string::String,
+    /// At most so many, 1 to 200; 0 for 50.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// As an earlier response gave it.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// Workers by id.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListWorkersResponse {
+    /// The workers.
+    #[prost(message, repeated, tag = "1")]
+    pub workers: ::prost::alloc::vec::Vec<Worker>,
+    /// Empty at the end.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// Generated client implementations.
+pub mod worker_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// Tools in any language, in processes of their own: a worker registers what it can run, is given calls, says that it is at work on
+    /// them, and brings what came of them.
+    ///
+    /// A worker is a stream of Work and calls beside it, so that a browser can be one, too: for the tools of its own run, with `thread_id`.
+    ///
+    /// Nothing that was acknowledged is lost, and no result is taken twice: a worker keeps the result of a call until FinishCall has
+    /// answered, and gives it again when the call is given again.
+    ///
+    /// A worker that is to end first drains. One that dies loses nothing but what it was doing: its calls are given to others when their leases
+    /// are over, and of those that must run at most once people are asked what became of them.
+    ///
+    /// All of them may end with: UNAUTHENTICATED, PERMISSION_DENIED, ID_INVALID, ARGUMENT_INVALID, STORAGE_UNAVAILABLE, STORAGE_FULL,
+    /// INTERNAL.
+    #[derive(Debug, Clone)]
+    pub struct WorkerServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl<T> WorkerServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> WorkerServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            WorkerServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Registers a worker and gives it calls, as long as the stream is open. One that breaks is opened again under the same id: what the
+        /// worker was given is its own until the leases are over, and what it does not name among `held` never came to it: unless it must run at
+        /// most once, it is given again. A second stream with the id of one that is open at the same server takes its place.
+        ///
+        /// Ends with: LEASE_LOST (another stream has come as this worker), STREAM_CUT (the server stops: open it again).
+        pub async fn work(
+            &mut self,
+            request: impl tonic::IntoRequest<super::WorkRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::WorkResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/clew.v1.WorkerService/Work",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("clew.v1.WorkerService", "Work"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// Says that calls are being worked on, and renews their leases; due in a third of a lease.
+        pub async fn renew_calls(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RenewCallsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RenewCallsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/clew.v1.WorkerService/RenewCalls",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("clew.v1.WorkerService", "RenewCalls"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Tells those who watch the thread how far a call is: a ToolCallProgress. Only the newest is told, and none is kept.
+        ///
+        /// Refused with: CALL_NOT_PENDING (the call is not the worker's).
+        pub async fn report_progress(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReportProgressRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ReportProgressResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/clew.v1.WorkerService/ReportProgress",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("clew.v1.WorkerService", "ReportProgress"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Brings what came of a call. When it has answered the outcome is durable, and the worker may forget it. Bringing it again does nothing
+        /// more.
+        ///
+        /// A result that comes for a call that must run at most once, after its lease was over, settles it: also where people are being asked by
+        /// now what became of it.
+        ///
+        /// It answers when the outcome is in the thread's log, which a run may be busy with: give it a deadline, and bring the outcome again
+        /// when that is over.
+        ///
+        /// Refused with: CALL_NOT_PENDING (nobody waits for it any more, or another outcome was taken: drop it), THREAD_INTERRUPTED (the run
+        /// died; keep the outcome, and bring it again until the run has been retried), THREAD_BUSY (the run has other calls to finish before it
+        /// comes to this one again; keep the outcome, too).
+        pub async fn finish_call(
+            &mut self,
+            request: impl tonic::IntoRequest<super::FinishCallRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::FinishCallResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/clew.v1.WorkerService/FinishCall",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("clew.v1.WorkerService", "FinishCall"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Takes no more calls. The stream of Work ends when the last that the worker has is finished. At another server than the stream's it
+        /// takes up to a third of a lease until that hears of it.
+        pub async fn drain_worker(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DrainWorkerRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DrainWorkerResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/clew.v1.WorkerService/DrainWorker",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("clew.v1.WorkerService", "DrainWorker"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// The workers of all servers, by their ids.
+        pub async fn list_workers(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListWorkersRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListWorkersResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/clew.v1.WorkerService/ListWorkers",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("clew.v1.WorkerService", "ListWorkers"));
             self.inner.unary(req, path, codec).await
         }
     }

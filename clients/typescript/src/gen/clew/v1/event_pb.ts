@@ -24,7 +24,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file clew/v1/event.proto.
  */
 export const file_clew_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChNjbGV3L3YxL2V2ZW50LnByb3RvEgdjbGV3LnYxIoUHCgVFdmVudBIRCgl0aHJlYWRfaWQYASABKAkSEgoKdGhyZWFkX3VpZBgCIAEoCRIOCgZydW5faWQYAyABKAkSDwoHdmVyc2lvbhgEIAEoAxIXCg9sYXN0X29mX3ZlcnNpb24YBSABKAgSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEigKCnRleHRfZGVsdGEYByABKAsyEi5jbGV3LnYxLlRleHREZWx0YUgAEjIKD3JlYXNvbmluZ19kZWx0YRgIIAEoCzIXLmNsZXcudjEuUmVhc29uaW5nRGVsdGFIABI1ChF0b29sX2NhbGxfc3RhcnRlZBgJIAEoCzIYLmNsZXcudjEuVG9vbENhbGxTdGFydGVkSAASNwoSdG9vbF9jYWxsX2ZpbmlzaGVkGAogASgLMhkuY2xldy52MS5Ub29sQ2FsbEZpbmlzaGVkSAASOAoSY2hlY2twb2ludF93cml0dGVuGAsgASgLMhouY2xldy52MS5DaGVja3BvaW50V3JpdHRlbkgAEioKC3J1bl9zdGFydGVkGAwgASgLMhMuY2xldy52MS5SdW5TdGFydGVkSAASKAoKcnVuX3F1ZXVlZBgNIAEoCzISLmNsZXcudjEuUnVuUXVldWVkSAASNgoRbWVzc2FnZV9kaXNjYXJkZWQYDiABKAsyGS5jbGV3LnYxLk1lc3NhZ2VEaXNjYXJkZWRIABI4ChJhcHByb3ZhbF9yZXF1ZXN0ZWQYDyABKAsyGi5jbGV3LnYxLkFwcHJvdmFsUmVxdWVzdGVkSAASMAoOc3RhdGVfcmV0dXJuZWQYECABKAsyFi5jbGV3LnYxLlN0YXRlUmV0dXJuZWRIABIuCg1ydW5fc3VzcGVuZGVkGBQgASgLMhUuY2xldy52MS5SdW5TdXNwZW5kZWRIABIuCg1ydW5fY29tcGxldGVkGBUgASgLMhUuY2xldy52MS5SdW5Db21wbGV0ZWRIABIoCgpydW5fZmFpbGVkGBYgASgLMhIuY2xldy52MS5SdW5GYWlsZWRIABIqCgtsb2dfdHJpbW1lZBgeIAEoCzITLmNsZXcudjEuTG9nVHJpbW1lZEgAEicKCWhlYXJ0YmVhdBgfIAEoCzISLmNsZXcudjEuSGVhcnRiZWF0SABCCQoHcGF5bG9hZCIaCglSdW5RdWV1ZWQSDQoFYWhlYWQYASABKAUiHQoKUnVuU3RhcnRlZBIPCgdhdHRlbXB0GAEgASgFIlEKCVRleHREZWx0YRISCgptZXNzYWdlX2lkGAEgASgJEhIKCnBhcnRfaW5kZXgYAiABKAUSDgoGb2Zmc2V0GAMgASgDEgwKBHRleHQYBCABKAkiVgoOUmVhc29uaW5nRGVsdGESEgoKbWVzc2FnZV9pZBgBIAEoCRISCgpwYXJ0X2luZGV4GAIgASgFEg4KBm9mZnNldBgDIAEoAxIMCgR0ZXh0GAQgASgJIkoKEE1lc3NhZ2VEaXNjYXJkZWQSEgoKbWVzc2FnZV9pZBgBIAEoCRIiCgRjb2RlGAIgASgOMhQuY2xldy52MS5GYWlsdXJlQ29kZSJFCg9Ub29sQ2FsbFN0YXJ0ZWQSJAoJdG9vbF9jYWxsGAEgASgLMhEuY2xldy52MS5Ub29sQ2FsbBIMCgRub2RlGAIgASgJIqABChBUb29sQ2FsbEZpbmlzaGVkEhQKDHRvb2xfY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEiUKB291dGNvbWUYAyABKA4yFC5jbGV3LnYxLlRvb2xPdXRjb21lEhAKCHBvc2l0aW9uGAQgASgDEiEKB21lc3NhZ2UYBSABKAsyEC5jbGV3LnYxLk1lc3NhZ2USDAoEbm9kZRgGIAEoCSI4ChFBcHByb3ZhbFJlcXVlc3RlZBIjCghhcHByb3ZhbBgBIAEoCzIRLmNsZXcudjEuQXBwcm92YWwiwgEKEUNoZWNrcG9pbnRXcml0dGVuEicKCmNoZWNrcG9pbnQYASABKAsyEy5jbGV3LnYxLkNoZWNrcG9pbnQSFgoOcGFyZW50X3ZlcnNpb24YAiABKAMSIgoIbWVzc2FnZXMYAyADKAsyEC5jbGV3LnYxLk1lc3NhZ2USGwoTZGVsZXRlZF9tZXNzYWdlX2lkcxgEIAMoCRIrCg1ub2RlX21lc3NhZ2VzGAUgAygLMhQuY2xldy52MS5Ob2RlTWVzc2FnZSI+CgtOb2RlTWVzc2FnZRIMCgRub2RlGAEgASgJEiEKB21lc3NhZ2UYAiABKAsyEC5jbGV3LnYxLk1lc3NhZ2UiIwoNU3RhdGVSZXR1cm5lZBISCgpzdGF0ZV9qc29uGAEgASgMIiQKCkxvZ1RyaW1tZWQSFgoOb2xkZXN0X3ZlcnNpb24YASABKAMiCwoJSGVhcnRiZWF0Il4KDFJ1blN1c3BlbmRlZBIkCglhcHByb3ZhbHMYASADKAsyES5jbGV3LnYxLkFwcHJvdmFsEhAKCHNuYXBzaG90GAIgASgMEhYKDmFwcHJvdmFsX2NvdW50GAMgASgFIi0KDFJ1bkNvbXBsZXRlZBIdCgVyZXBseRgBIAEoCzIOLmNsZXcudjEuUmVwbHkilwEKCVJ1bkZhaWxlZBIiCgZzdGF0dXMYASABKAsyEi5nb29nbGUucnBjLlN0YXR1cxIiCgRjb2RlGAIgASgOMhQuY2xldy52MS5GYWlsdXJlQ29kZRIRCglyZXRyeWFibGUYAyABKAgSEAoIc25hcHNob3QYBCABKAwSHQoFdXNhZ2UYBSABKAsyDi5jbGV3LnYxLlVzYWdlYgZwcm90bzM", [file_clew_v1_approval, file_clew_v1_checkpoint, file_clew_v1_error, file_clew_v1_message, file_clew_v1_run, file_google_protobuf_timestamp, file_google_rpc_status]);
+  fileDesc("ChNjbGV3L3YxL2V2ZW50LnByb3RvEgdjbGV3LnYxIr4HCgVFdmVudBIRCgl0aHJlYWRfaWQYASABKAkSEgoKdGhyZWFkX3VpZBgCIAEoCRIOCgZydW5faWQYAyABKAkSDwoHdmVyc2lvbhgEIAEoAxIXCg9sYXN0X29mX3ZlcnNpb24YBSABKAgSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEigKCnRleHRfZGVsdGEYByABKAsyEi5jbGV3LnYxLlRleHREZWx0YUgAEjIKD3JlYXNvbmluZ19kZWx0YRgIIAEoCzIXLmNsZXcudjEuUmVhc29uaW5nRGVsdGFIABI1ChF0b29sX2NhbGxfc3RhcnRlZBgJIAEoCzIYLmNsZXcudjEuVG9vbENhbGxTdGFydGVkSAASNwoSdG9vbF9jYWxsX2ZpbmlzaGVkGAogASgLMhkuY2xldy52MS5Ub29sQ2FsbEZpbmlzaGVkSAASOAoSY2hlY2twb2ludF93cml0dGVuGAsgASgLMhouY2xldy52MS5DaGVja3BvaW50V3JpdHRlbkgAEioKC3J1bl9zdGFydGVkGAwgASgLMhMuY2xldy52MS5SdW5TdGFydGVkSAASKAoKcnVuX3F1ZXVlZBgNIAEoCzISLmNsZXcudjEuUnVuUXVldWVkSAASNgoRbWVzc2FnZV9kaXNjYXJkZWQYDiABKAsyGS5jbGV3LnYxLk1lc3NhZ2VEaXNjYXJkZWRIABI4ChJhcHByb3ZhbF9yZXF1ZXN0ZWQYDyABKAsyGi5jbGV3LnYxLkFwcHJvdmFsUmVxdWVzdGVkSAASMAoOc3RhdGVfcmV0dXJuZWQYECABKAsyFi5jbGV3LnYxLlN0YXRlUmV0dXJuZWRIABI3ChJ0b29sX2NhbGxfcHJvZ3Jlc3MYESABKAsyGS5jbGV3LnYxLlRvb2xDYWxsUHJvZ3Jlc3NIABIuCg1ydW5fc3VzcGVuZGVkGBQgASgLMhUuY2xldy52MS5SdW5TdXNwZW5kZWRIABIuCg1ydW5fY29tcGxldGVkGBUgASgLMhUuY2xldy52MS5SdW5Db21wbGV0ZWRIABIoCgpydW5fZmFpbGVkGBYgASgLMhIuY2xldy52MS5SdW5GYWlsZWRIABIqCgtsb2dfdHJpbW1lZBgeIAEoCzITLmNsZXcudjEuTG9nVHJpbW1lZEgAEicKCWhlYXJ0YmVhdBgfIAEoCzISLmNsZXcudjEuSGVhcnRiZWF0SABCCQoHcGF5bG9hZCIaCglSdW5RdWV1ZWQSDQoFYWhlYWQYASABKAUiHQoKUnVuU3RhcnRlZBIPCgdhdHRlbXB0GAEgASgFIlEKCVRleHREZWx0YRISCgptZXNzYWdlX2lkGAEgASgJEhIKCnBhcnRfaW5kZXgYAiABKAUSDgoGb2Zmc2V0GAMgASgDEgwKBHRleHQYBCABKAkiVgoOUmVhc29uaW5nRGVsdGESEgoKbWVzc2FnZV9pZBgBIAEoCRISCgpwYXJ0X2luZGV4GAIgASgFEg4KBm9mZnNldBgDIAEoAxIMCgR0ZXh0GAQgASgJIkoKEE1lc3NhZ2VEaXNjYXJkZWQSEgoKbWVzc2FnZV9pZBgBIAEoCRIiCgRjb2RlGAIgASgOMhQuY2xldy52MS5GYWlsdXJlQ29kZSJFCg9Ub29sQ2FsbFN0YXJ0ZWQSJAoJdG9vbF9jYWxsGAEgASgLMhEuY2xldy52MS5Ub29sQ2FsbBIMCgRub2RlGAIgASgJIlsKEFRvb2xDYWxsUHJvZ3Jlc3MSFAoMdG9vbF9jYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSFQoNcHJvZ3Jlc3NfanNvbhgDIAEoCRIMCgRub2RlGAQgASgJIqABChBUb29sQ2FsbEZpbmlzaGVkEhQKDHRvb2xfY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEiUKB291dGNvbWUYAyABKA4yFC5jbGV3LnYxLlRvb2xPdXRjb21lEhAKCHBvc2l0aW9uGAQgASgDEiEKB21lc3NhZ2UYBSABKAsyEC5jbGV3LnYxLk1lc3NhZ2USDAoEbm9kZRgGIAEoCSI4ChFBcHByb3ZhbFJlcXVlc3RlZBIjCghhcHByb3ZhbBgBIAEoCzIRLmNsZXcudjEuQXBwcm92YWwiwgEKEUNoZWNrcG9pbnRXcml0dGVuEicKCmNoZWNrcG9pbnQYASABKAsyEy5jbGV3LnYxLkNoZWNrcG9pbnQSFgoOcGFyZW50X3ZlcnNpb24YAiABKAMSIgoIbWVzc2FnZXMYAyADKAsyEC5jbGV3LnYxLk1lc3NhZ2USGwoTZGVsZXRlZF9tZXNzYWdlX2lkcxgEIAMoCRIrCg1ub2RlX21lc3NhZ2VzGAUgAygLMhQuY2xldy52MS5Ob2RlTWVzc2FnZSI+CgtOb2RlTWVzc2FnZRIMCgRub2RlGAEgASgJEiEKB21lc3NhZ2UYAiABKAsyEC5jbGV3LnYxLk1lc3NhZ2UiIwoNU3RhdGVSZXR1cm5lZBISCgpzdGF0ZV9qc29uGAEgASgMIiQKCkxvZ1RyaW1tZWQSFgoOb2xkZXN0X3ZlcnNpb24YASABKAMiCwoJSGVhcnRiZWF0Il4KDFJ1blN1c3BlbmRlZBIkCglhcHByb3ZhbHMYASADKAsyES5jbGV3LnYxLkFwcHJvdmFsEhAKCHNuYXBzaG90GAIgASgMEhYKDmFwcHJvdmFsX2NvdW50GAMgASgFIi0KDFJ1bkNvbXBsZXRlZBIdCgVyZXBseRgBIAEoCzIOLmNsZXcudjEuUmVwbHkilwEKCVJ1bkZhaWxlZBIiCgZzdGF0dXMYASABKAsyEi5nb29nbGUucnBjLlN0YXR1cxIiCgRjb2RlGAIgASgOMhQuY2xldy52MS5GYWlsdXJlQ29kZRIRCglyZXRyeWFibGUYAyABKAgSEAoIc25hcHNob3QYBCABKAwSHQoFdXNhZ2UYBSABKAsyDi5jbGV3LnYxLlVzYWdlYgZwcm90bzM", [file_clew_v1_approval, file_clew_v1_checkpoint, file_clew_v1_error, file_clew_v1_message, file_clew_v1_run, file_google_protobuf_timestamp, file_google_rpc_status]);
 
 /**
  * Something that happened on a thread.
@@ -34,7 +34,7 @@ export const file_clew_v1_event: GenFile = /*@__PURE__*/
  * has `last_of_version`; a reader moves its cursor only then. They are sent when the write is durable, and a Watch gives the same
  * ones again.
  *
- * The others (RunQueued, the deltas, MessageDiscarded, StateReturned, LogTrimmed, Heartbeat) exist only while they are sent, carry the
+ * The others (RunQueued, the deltas, MessageDiscarded, ToolCallProgress, StateReturned, LogTrimmed, Heartbeat) exist only while they are sent, carry the
  * version of the last write, and never move the cursor.
  *
  * Exactly one of RunSuspended, RunCompleted and RunFailed ends an attempt and, unless a Watch follows, its stream. A stream that
@@ -171,6 +171,14 @@ export type Event = Message<"clew.v1.Event"> & {
      */
     value: StateReturned;
     case: "stateReturned";
+  } | {
+    /**
+     * How far a tool call is.
+     *
+     * @generated from field: clew.v1.ToolCallProgress tool_call_progress = 17;
+     */
+    value: ToolCallProgress;
+    case: "toolCallProgress";
   } | {
     /**
      * The end of an attempt: it waits for decisions.
@@ -408,6 +416,49 @@ export const ToolCallStartedSchema: GenMessage<ToolCallStarted> = /*@__PURE__*/
   messageDesc(file_clew_v1_event, 6);
 
 /**
+ * How far a tool call is, as the worker that runs it says. Each takes the place of the one before. It reaches those who watch at the
+ * server that has the run, and at others by way of Redis.
+ *
+ * @generated from message clew.v1.ToolCallProgress
+ */
+export type ToolCallProgress = Message<"clew.v1.ToolCallProgress"> & {
+  /**
+   * The call.
+   *
+   * @generated from field: string tool_call_id = 1;
+   */
+  toolCallId: string;
+
+  /**
+   * The tool.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * A JSON value, up to 64 KiB.
+   *
+   * @generated from field: string progress_json = 3;
+   */
+  progressJson: string;
+
+  /**
+   * As in ToolCallStarted.
+   *
+   * @generated from field: string node = 4;
+   */
+  node: string;
+};
+
+/**
+ * Describes the message clew.v1.ToolCallProgress.
+ * Use `create(ToolCallProgressSchema)` to create a new message.
+ */
+export const ToolCallProgressSchema: GenMessage<ToolCallProgress> = /*@__PURE__*/
+  messageDesc(file_clew_v1_event, 7);
+
+/**
  * A tool call has its outcome, which is durable: it is not run again.
  *
  * @generated from message clew.v1.ToolCallFinished
@@ -461,7 +512,7 @@ export type ToolCallFinished = Message<"clew.v1.ToolCallFinished"> & {
  * Use `create(ToolCallFinishedSchema)` to create a new message.
  */
 export const ToolCallFinishedSchema: GenMessage<ToolCallFinished> = /*@__PURE__*/
-  messageDesc(file_clew_v1_event, 7);
+  messageDesc(file_clew_v1_event, 8);
 
 /**
  * A person is asked. Written together with the run's suspension, so there is never a pending approval beside a run at work.
@@ -482,7 +533,7 @@ export type ApprovalRequested = Message<"clew.v1.ApprovalRequested"> & {
  * Use `create(ApprovalRequestedSchema)` to create a new message.
  */
 export const ApprovalRequestedSchema: GenMessage<ApprovalRequested> = /*@__PURE__*/
-  messageDesc(file_clew_v1_event, 8);
+  messageDesc(file_clew_v1_event, 9);
 
 /**
  * A write is durable.
@@ -533,7 +584,7 @@ export type CheckpointWritten = Message<"clew.v1.CheckpointWritten"> & {
  * Use `create(CheckpointWrittenSchema)` to create a new message.
  */
 export const CheckpointWrittenSchema: GenMessage<CheckpointWritten> = /*@__PURE__*/
-  messageDesc(file_clew_v1_event, 9);
+  messageDesc(file_clew_v1_event, 10);
 
 /**
  * A message of a conversation inside a node.
@@ -561,7 +612,7 @@ export type NodeMessage = Message<"clew.v1.NodeMessage"> & {
  * Use `create(NodeMessageSchema)` to create a new message.
  */
 export const NodeMessageSchema: GenMessage<NodeMessage> = /*@__PURE__*/
-  messageDesc(file_clew_v1_event, 10);
+  messageDesc(file_clew_v1_event, 11);
 
 /**
  * The state of a stateless run as it ends, pauses or fails. Comes once, right before RunCompleted, RunSuspended or RunFailed; a run on a
@@ -583,7 +634,7 @@ export type StateReturned = Message<"clew.v1.StateReturned"> & {
  * Use `create(StateReturnedSchema)` to create a new message.
  */
 export const StateReturnedSchema: GenMessage<StateReturned> = /*@__PURE__*/
-  messageDesc(file_clew_v1_event, 11);
+  messageDesc(file_clew_v1_event, 12);
 
 /**
  * Older events are no longer stored; the stream goes on with the oldest that are.
@@ -604,7 +655,7 @@ export type LogTrimmed = Message<"clew.v1.LogTrimmed"> & {
  * Use `create(LogTrimmedSchema)` to create a new message.
  */
 export const LogTrimmedSchema: GenMessage<LogTrimmed> = /*@__PURE__*/
-  messageDesc(file_clew_v1_event, 12);
+  messageDesc(file_clew_v1_event, 13);
 
 /**
  * Nothing happened for a while; sent at least every 15 s.
@@ -619,7 +670,7 @@ export type Heartbeat = Message<"clew.v1.Heartbeat"> & {
  * Use `create(HeartbeatSchema)` to create a new message.
  */
 export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
-  messageDesc(file_clew_v1_event, 13);
+  messageDesc(file_clew_v1_event, 14);
 
 /**
  * The run waits for decisions: Decide, or Resume for a single pause, continues it; a stateless run from `snapshot`.
@@ -656,7 +707,7 @@ export type RunSuspended = Message<"clew.v1.RunSuspended"> & {
  * Use `create(RunSuspendedSchema)` to create a new message.
  */
 export const RunSuspendedSchema: GenMessage<RunSuspended> = /*@__PURE__*/
-  messageDesc(file_clew_v1_event, 14);
+  messageDesc(file_clew_v1_event, 15);
 
 /**
  * The run is complete.
@@ -677,7 +728,7 @@ export type RunCompleted = Message<"clew.v1.RunCompleted"> & {
  * Use `create(RunCompletedSchema)` to create a new message.
  */
 export const RunCompletedSchema: GenMessage<RunCompleted> = /*@__PURE__*/
-  messageDesc(file_clew_v1_event, 15);
+  messageDesc(file_clew_v1_event, 16);
 
 /**
  * The run failed or was cancelled. What was finished before is kept; Retry continues from there where that makes sense.
@@ -727,5 +778,5 @@ export type RunFailed = Message<"clew.v1.RunFailed"> & {
  * Use `create(RunFailedSchema)` to create a new message.
  */
 export const RunFailedSchema: GenMessage<RunFailed> = /*@__PURE__*/
-  messageDesc(file_clew_v1_event, 16);
+  messageDesc(file_clew_v1_event, 17);
 

@@ -14,7 +14,7 @@ package dev.clew.v1;
  * has `last_of_version`; a reader moves its cursor only then. They are sent when the write is durable, and a Watch gives the same
  * ones again.
  *
- * The others (RunQueued, the deltas, MessageDiscarded, StateReturned, LogTrimmed, Heartbeat) exist only while they are sent, carry the
+ * The others (RunQueued, the deltas, MessageDiscarded, ToolCallProgress, StateReturned, LogTrimmed, Heartbeat) exist only while they are sent, carry the
  * version of the last write, and never move the cursor.
  *
  * Exactly one of RunSuspended, RunCompleted and RunFailed ends an attempt and, unless a Watch follows, its stream. A stream that
@@ -78,6 +78,7 @@ private static final long serialVersionUID = 0L;
     MESSAGE_DISCARDED(14),
     APPROVAL_REQUESTED(15),
     STATE_RETURNED(16),
+    TOOL_CALL_PROGRESS(17),
     RUN_SUSPENDED(20),
     RUN_COMPLETED(21),
     RUN_FAILED(22),
@@ -110,6 +111,7 @@ private static final long serialVersionUID = 0L;
         case 14: return MESSAGE_DISCARDED;
         case 15: return APPROVAL_REQUESTED;
         case 16: return STATE_RETURNED;
+        case 17: return TOOL_CALL_PROGRESS;
         case 20: return RUN_SUSPENDED;
         case 21: return RUN_COMPLETED;
         case 22: return RUN_FAILED;
@@ -770,6 +772,49 @@ private static final long serialVersionUID = 0L;
     return dev.clew.v1.StateReturned.getDefaultInstance();
   }
 
+  public static final int TOOL_CALL_PROGRESS_FIELD_NUMBER = 17;
+  /**
+   * <pre>
+   * How far a tool call is.
+   * </pre>
+   *
+   * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+   * @return Whether the toolCallProgress field is set.
+   */
+  @java.lang.Override
+  public boolean hasToolCallProgress() {
+    return payloadCase_ == 17;
+  }
+  /**
+   * <pre>
+   * How far a tool call is.
+   * </pre>
+   *
+   * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+   * @return The toolCallProgress.
+   */
+  @java.lang.Override
+  public dev.clew.v1.ToolCallProgress getToolCallProgress() {
+    if (payloadCase_ == 17) {
+       return (dev.clew.v1.ToolCallProgress) payload_;
+    }
+    return dev.clew.v1.ToolCallProgress.getDefaultInstance();
+  }
+  /**
+   * <pre>
+   * How far a tool call is.
+   * </pre>
+   *
+   * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+   */
+  @java.lang.Override
+  public dev.clew.v1.ToolCallProgressOrBuilder getToolCallProgressOrBuilder() {
+    if (payloadCase_ == 17) {
+       return (dev.clew.v1.ToolCallProgress) payload_;
+    }
+    return dev.clew.v1.ToolCallProgress.getDefaultInstance();
+  }
+
   public static final int RUN_SUSPENDED_FIELD_NUMBER = 20;
   /**
    * <pre>
@@ -1047,6 +1092,9 @@ private static final long serialVersionUID = 0L;
     if (payloadCase_ == 16) {
       output.writeMessage(16, (dev.clew.v1.StateReturned) payload_);
     }
+    if (payloadCase_ == 17) {
+      output.writeMessage(17, (dev.clew.v1.ToolCallProgress) payload_);
+    }
     if (payloadCase_ == 20) {
       output.writeMessage(20, (dev.clew.v1.RunSuspended) payload_);
     }
@@ -1131,6 +1179,10 @@ private static final long serialVersionUID = 0L;
     if (payloadCase_ == 16) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(16, (dev.clew.v1.StateReturned) payload_);
+    }
+    if (payloadCase_ == 17) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(17, (dev.clew.v1.ToolCallProgress) payload_);
     }
     if (payloadCase_ == 20) {
       size += com.google.protobuf.CodedOutputStream
@@ -1224,6 +1276,10 @@ private static final long serialVersionUID = 0L;
         if (!getStateReturned()
             .equals(other.getStateReturned())) return false;
         break;
+      case 17:
+        if (!getToolCallProgress()
+            .equals(other.getToolCallProgress())) return false;
+        break;
       case 20:
         if (!getRunSuspended()
             .equals(other.getRunSuspended())) return false;
@@ -1314,6 +1370,10 @@ private static final long serialVersionUID = 0L;
       case 16:
         hash = (37 * hash) + STATE_RETURNED_FIELD_NUMBER;
         hash = (53 * hash) + getStateReturned().hashCode();
+        break;
+      case 17:
+        hash = (37 * hash) + TOOL_CALL_PROGRESS_FIELD_NUMBER;
+        hash = (53 * hash) + getToolCallProgress().hashCode();
         break;
       case 20:
         hash = (37 * hash) + RUN_SUSPENDED_FIELD_NUMBER;
@@ -1444,7 +1504,7 @@ private static final long serialVersionUID = 0L;
    * has `last_of_version`; a reader moves its cursor only then. They are sent when the write is durable, and a Watch gives the same
    * ones again.
    *
-   * The others (RunQueued, the deltas, MessageDiscarded, StateReturned, LogTrimmed, Heartbeat) exist only while they are sent, carry the
+   * The others (RunQueued, the deltas, MessageDiscarded, ToolCallProgress, StateReturned, LogTrimmed, Heartbeat) exist only while they are sent, carry the
    * version of the last write, and never move the cursor.
    *
    * Exactly one of RunSuspended, RunCompleted and RunFailed ends an attempt and, unless a Watch follows, its stream. A stream that
@@ -1529,6 +1589,9 @@ private static final long serialVersionUID = 0L;
       }
       if (stateReturnedBuilder_ != null) {
         stateReturnedBuilder_.clear();
+      }
+      if (toolCallProgressBuilder_ != null) {
+        toolCallProgressBuilder_.clear();
       }
       if (runSuspendedBuilder_ != null) {
         runSuspendedBuilder_.clear();
@@ -1649,6 +1712,10 @@ private static final long serialVersionUID = 0L;
           stateReturnedBuilder_ != null) {
         result.payload_ = stateReturnedBuilder_.build();
       }
+      if (payloadCase_ == 17 &&
+          toolCallProgressBuilder_ != null) {
+        result.payload_ = toolCallProgressBuilder_.build();
+      }
       if (payloadCase_ == 20 &&
           runSuspendedBuilder_ != null) {
         result.payload_ = runSuspendedBuilder_.build();
@@ -1746,6 +1813,10 @@ private static final long serialVersionUID = 0L;
         }
         case STATE_RETURNED: {
           mergeStateReturned(other.getStateReturned());
+          break;
+        }
+        case TOOL_CALL_PROGRESS: {
+          mergeToolCallProgress(other.getToolCallProgress());
           break;
         }
         case RUN_SUSPENDED: {
@@ -1900,6 +1971,13 @@ private static final long serialVersionUID = 0L;
               payloadCase_ = 16;
               break;
             } // case 130
+            case 138: {
+              input.readMessage(
+                  internalGetToolCallProgressFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              payloadCase_ = 17;
+              break;
+            } // case 138
             case 162: {
               input.readMessage(
                   internalGetRunSuspendedFieldBuilder().getBuilder(),
@@ -4269,6 +4347,184 @@ private static final long serialVersionUID = 0L;
       payloadCase_ = 16;
       onChanged();
       return stateReturnedBuilder_;
+    }
+
+    private com.google.protobuf.SingleFieldBuilder<
+        dev.clew.v1.ToolCallProgress, dev.clew.v1.ToolCallProgress.Builder, dev.clew.v1.ToolCallProgressOrBuilder> toolCallProgressBuilder_;
+    /**
+     * <pre>
+     * How far a tool call is.
+     * </pre>
+     *
+     * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+     * @return Whether the toolCallProgress field is set.
+     */
+    @java.lang.Override
+    public boolean hasToolCallProgress() {
+      return payloadCase_ == 17;
+    }
+    /**
+     * <pre>
+     * How far a tool call is.
+     * </pre>
+     *
+     * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+     * @return The toolCallProgress.
+     */
+    @java.lang.Override
+    public dev.clew.v1.ToolCallProgress getToolCallProgress() {
+      if (toolCallProgressBuilder_ == null) {
+        if (payloadCase_ == 17) {
+          return (dev.clew.v1.ToolCallProgress) payload_;
+        }
+        return dev.clew.v1.ToolCallProgress.getDefaultInstance();
+      } else {
+        if (payloadCase_ == 17) {
+          return toolCallProgressBuilder_.getMessage();
+        }
+        return dev.clew.v1.ToolCallProgress.getDefaultInstance();
+      }
+    }
+    /**
+     * <pre>
+     * How far a tool call is.
+     * </pre>
+     *
+     * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+     */
+    public Builder setToolCallProgress(dev.clew.v1.ToolCallProgress value) {
+      if (toolCallProgressBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        payload_ = value;
+        onChanged();
+      } else {
+        toolCallProgressBuilder_.setMessage(value);
+      }
+      payloadCase_ = 17;
+      return this;
+    }
+    /**
+     * <pre>
+     * How far a tool call is.
+     * </pre>
+     *
+     * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+     */
+    public Builder setToolCallProgress(
+        dev.clew.v1.ToolCallProgress.Builder builderForValue) {
+      if (toolCallProgressBuilder_ == null) {
+        payload_ = builderForValue.build();
+        onChanged();
+      } else {
+        toolCallProgressBuilder_.setMessage(builderForValue.build());
+      }
+      payloadCase_ = 17;
+      return this;
+    }
+    /**
+     * <pre>
+     * How far a tool call is.
+     * </pre>
+     *
+     * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+     */
+    public Builder mergeToolCallProgress(dev.clew.v1.ToolCallProgress value) {
+      if (toolCallProgressBuilder_ == null) {
+        if (payloadCase_ == 17 &&
+            payload_ != dev.clew.v1.ToolCallProgress.getDefaultInstance()) {
+          payload_ = dev.clew.v1.ToolCallProgress.newBuilder((dev.clew.v1.ToolCallProgress) payload_)
+              .mergeFrom(value).buildPartial();
+        } else {
+          payload_ = value;
+        }
+        onChanged();
+      } else {
+        if (payloadCase_ == 17) {
+          toolCallProgressBuilder_.mergeFrom(value);
+        } else {
+          toolCallProgressBuilder_.setMessage(value);
+        }
+      }
+      payloadCase_ = 17;
+      return this;
+    }
+    /**
+     * <pre>
+     * How far a tool call is.
+     * </pre>
+     *
+     * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+     */
+    public Builder clearToolCallProgress() {
+      if (toolCallProgressBuilder_ == null) {
+        if (payloadCase_ == 17) {
+          payloadCase_ = 0;
+          payload_ = null;
+          onChanged();
+        }
+      } else {
+        if (payloadCase_ == 17) {
+          payloadCase_ = 0;
+          payload_ = null;
+        }
+        toolCallProgressBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * How far a tool call is.
+     * </pre>
+     *
+     * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+     */
+    public dev.clew.v1.ToolCallProgress.Builder getToolCallProgressBuilder() {
+      return internalGetToolCallProgressFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * How far a tool call is.
+     * </pre>
+     *
+     * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+     */
+    @java.lang.Override
+    public dev.clew.v1.ToolCallProgressOrBuilder getToolCallProgressOrBuilder() {
+      if ((payloadCase_ == 17) && (toolCallProgressBuilder_ != null)) {
+        return toolCallProgressBuilder_.getMessageOrBuilder();
+      } else {
+        if (payloadCase_ == 17) {
+          return (dev.clew.v1.ToolCallProgress) payload_;
+        }
+        return dev.clew.v1.ToolCallProgress.getDefaultInstance();
+      }
+    }
+    /**
+     * <pre>
+     * How far a tool call is.
+     * </pre>
+     *
+     * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        dev.clew.v1.ToolCallProgress, dev.clew.v1.ToolCallProgress.Builder, dev.clew.v1.ToolCallProgressOrBuilder> 
+        internalGetToolCallProgressFieldBuilder() {
+      if (toolCallProgressBuilder_ == null) {
+        if (!(payloadCase_ == 17)) {
+          payload_ = dev.clew.v1.ToolCallProgress.getDefaultInstance();
+        }
+        toolCallProgressBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            dev.clew.v1.ToolCallProgress, dev.clew.v1.ToolCallProgress.Builder, dev.clew.v1.ToolCallProgressOrBuilder>(
+                (dev.clew.v1.ToolCallProgress) payload_,
+                getParentForChildren(),
+                isClean());
+        payload_ = null;
+      }
+      payloadCase_ = 17;
+      onChanged();
+      return toolCallProgressBuilder_;
     }
 
     private com.google.protobuf.SingleFieldBuilder<

@@ -390,6 +390,33 @@ public interface EventOrBuilder extends
 
   /**
    * <pre>
+   * How far a tool call is.
+   * </pre>
+   *
+   * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+   * @return Whether the toolCallProgress field is set.
+   */
+  boolean hasToolCallProgress();
+  /**
+   * <pre>
+   * How far a tool call is.
+   * </pre>
+   *
+   * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+   * @return The toolCallProgress.
+   */
+  dev.clew.v1.ToolCallProgress getToolCallProgress();
+  /**
+   * <pre>
+   * How far a tool call is.
+   * </pre>
+   *
+   * <code>.clew.v1.ToolCallProgress tool_call_progress = 17 [json_name = "toolCallProgress"];</code>
+   */
+  dev.clew.v1.ToolCallProgressOrBuilder getToolCallProgressOrBuilder();
+
+  /**
+   * <pre>
    * The end of an attempt: it waits for decisions.
    * </pre>
    *

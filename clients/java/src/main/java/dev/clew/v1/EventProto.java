@@ -62,6 +62,11 @@ public final class EventProto extends com.google.protobuf.GeneratedFile {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_clew_v1_ToolCallStarted_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_clew_v1_ToolCallProgress_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_clew_v1_ToolCallProgress_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_clew_v1_ToolCallFinished_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -125,7 +130,7 @@ public final class EventProto extends com.google.protobuf.GeneratedFile {
       "\032\023clew/v1/error.proto\032\025clew/v1/message.p" +
       "roto\032\021clew/v1/run.proto\032\037google/protobuf" +
       "/timestamp.proto\032\027google/rpc/status.prot" +
-      "o\"\237\t\n\005Event\022\033\n\tthread_id\030\001 \001(\tR\010threadId" +
+      "o\"\352\t\n\005Event\022\033\n\tthread_id\030\001 \001(\tR\010threadId" +
       "\022\035\n\nthread_uid\030\002 \001(\tR\tthreadUid\022\025\n\006run_i" +
       "d\030\003 \001(\tR\005runId\022\030\n\007version\030\004 \001(\003R\007version" +
       "\022&\n\017last_of_version\030\005 \001(\010R\rlastOfVersion" +
@@ -147,57 +152,62 @@ public final class EventProto extends com.google.protobuf.GeneratedFile {
       "l_requested\030\017 \001(\0132\032.clew.v1.ApprovalRequ" +
       "estedH\000R\021approvalRequested\022?\n\016state_retu" +
       "rned\030\020 \001(\0132\026.clew.v1.StateReturnedH\000R\rst" +
-      "ateReturned\022<\n\rrun_suspended\030\024 \001(\0132\025.cle" +
-      "w.v1.RunSuspendedH\000R\014runSuspended\022<\n\rrun" +
-      "_completed\030\025 \001(\0132\025.clew.v1.RunCompletedH" +
-      "\000R\014runCompleted\0223\n\nrun_failed\030\026 \001(\0132\022.cl" +
-      "ew.v1.RunFailedH\000R\trunFailed\0226\n\013log_trim" +
-      "med\030\036 \001(\0132\023.clew.v1.LogTrimmedH\000R\nlogTri" +
-      "mmed\0222\n\theartbeat\030\037 \001(\0132\022.clew.v1.Heartb" +
-      "eatH\000R\theartbeatB\t\n\007payload\"!\n\tRunQueued" +
-      "\022\024\n\005ahead\030\001 \001(\005R\005ahead\"&\n\nRunStarted\022\030\n\007" +
-      "attempt\030\001 \001(\005R\007attempt\"u\n\tTextDelta\022\035\n\nm" +
-      "essage_id\030\001 \001(\tR\tmessageId\022\035\n\npart_index" +
-      "\030\002 \001(\005R\tpartIndex\022\026\n\006offset\030\003 \001(\003R\006offse" +
-      "t\022\022\n\004text\030\004 \001(\tR\004text\"z\n\016ReasoningDelta\022" +
-      "\035\n\nmessage_id\030\001 \001(\tR\tmessageId\022\035\n\npart_i" +
-      "ndex\030\002 \001(\005R\tpartIndex\022\026\n\006offset\030\003 \001(\003R\006o" +
-      "ffset\022\022\n\004text\030\004 \001(\tR\004text\"[\n\020MessageDisc" +
-      "arded\022\035\n\nmessage_id\030\001 \001(\tR\tmessageId\022(\n\004" +
-      "code\030\002 \001(\0162\024.clew.v1.FailureCodeR\004code\"U" +
-      "\n\017ToolCallStarted\022.\n\ttool_call\030\001 \001(\0132\021.c" +
-      "lew.v1.ToolCallR\010toolCall\022\022\n\004node\030\002 \001(\tR" +
-      "\004node\"\324\001\n\020ToolCallFinished\022 \n\014tool_call_" +
-      "id\030\001 \001(\tR\ntoolCallId\022\022\n\004name\030\002 \001(\tR\004name" +
-      "\022.\n\007outcome\030\003 \001(\0162\024.clew.v1.ToolOutcomeR" +
-      "\007outcome\022\032\n\010position\030\004 \001(\003R\010position\022*\n\007" +
-      "message\030\005 \001(\0132\020.clew.v1.MessageR\007message" +
-      "\022\022\n\004node\030\006 \001(\tR\004node\"B\n\021ApprovalRequeste" +
-      "d\022-\n\010approval\030\001 \001(\0132\021.clew.v1.ApprovalR\010" +
-      "approval\"\210\002\n\021CheckpointWritten\0223\n\ncheckp" +
-      "oint\030\001 \001(\0132\023.clew.v1.CheckpointR\ncheckpo" +
-      "int\022%\n\016parent_version\030\002 \001(\003R\rparentVersi" +
-      "on\022,\n\010messages\030\003 \003(\0132\020.clew.v1.MessageR\010" +
-      "messages\022.\n\023deleted_message_ids\030\004 \003(\tR\021d" +
-      "eletedMessageIds\0229\n\rnode_messages\030\005 \003(\0132" +
-      "\024.clew.v1.NodeMessageR\014nodeMessages\"M\n\013N" +
-      "odeMessage\022\022\n\004node\030\001 \001(\tR\004node\022*\n\007messag" +
-      "e\030\002 \001(\0132\020.clew.v1.MessageR\007message\".\n\rSt" +
-      "ateReturned\022\035\n\nstate_json\030\001 \001(\014R\tstateJs" +
-      "on\"3\n\nLogTrimmed\022%\n\016oldest_version\030\001 \001(\003" +
-      "R\roldestVersion\"\013\n\tHeartbeat\"\202\001\n\014RunSusp" +
-      "ended\022/\n\tapprovals\030\001 \003(\0132\021.clew.v1.Appro" +
-      "valR\tapprovals\022\032\n\010snapshot\030\002 \001(\014R\010snapsh" +
-      "ot\022%\n\016approval_count\030\003 \001(\005R\rapprovalCoun" +
-      "t\"4\n\014RunCompleted\022$\n\005reply\030\001 \001(\0132\016.clew." +
-      "v1.ReplyR\005reply\"\301\001\n\tRunFailed\022*\n\006status\030" +
-      "\001 \001(\0132\022.google.rpc.StatusR\006status\022(\n\004cod" +
-      "e\030\002 \001(\0162\024.clew.v1.FailureCodeR\004code\022\034\n\tr" +
-      "etryable\030\003 \001(\010R\tretryable\022\032\n\010snapshot\030\004 " +
-      "\001(\014R\010snapshot\022$\n\005usage\030\005 \001(\0132\016.clew.v1.U" +
-      "sageR\005usageBV\n\013dev.clew.v1B\nEventProtoP\001" +
-      "\242\002\003CXX\252\002\007Clew.V1\312\002\007Clew\\V1\342\002\023Clew\\V1\\GPB" +
-      "Metadata\352\002\010Clew::V1b\006proto3"
+      "ateReturned\022I\n\022tool_call_progress\030\021 \001(\0132" +
+      "\031.clew.v1.ToolCallProgressH\000R\020toolCallPr" +
+      "ogress\022<\n\rrun_suspended\030\024 \001(\0132\025.clew.v1." +
+      "RunSuspendedH\000R\014runSuspended\022<\n\rrun_comp" +
+      "leted\030\025 \001(\0132\025.clew.v1.RunCompletedH\000R\014ru" +
+      "nCompleted\0223\n\nrun_failed\030\026 \001(\0132\022.clew.v1" +
+      ".RunFailedH\000R\trunFailed\0226\n\013log_trimmed\030\036" +
+      " \001(\0132\023.clew.v1.LogTrimmedH\000R\nlogTrimmed\022" +
+      "2\n\theartbeat\030\037 \001(\0132\022.clew.v1.HeartbeatH\000" +
+      "R\theartbeatB\t\n\007payload\"!\n\tRunQueued\022\024\n\005a" +
+      "head\030\001 \001(\005R\005ahead\"&\n\nRunStarted\022\030\n\007attem" +
+      "pt\030\001 \001(\005R\007attempt\"u\n\tTextDelta\022\035\n\nmessag" +
+      "e_id\030\001 \001(\tR\tmessageId\022\035\n\npart_index\030\002 \001(" +
+      "\005R\tpartIndex\022\026\n\006offset\030\003 \001(\003R\006offset\022\022\n\004" +
+      "text\030\004 \001(\tR\004text\"z\n\016ReasoningDelta\022\035\n\nme" +
+      "ssage_id\030\001 \001(\tR\tmessageId\022\035\n\npart_index\030" +
+      "\002 \001(\005R\tpartIndex\022\026\n\006offset\030\003 \001(\003R\006offset" +
+      "\022\022\n\004text\030\004 \001(\tR\004text\"[\n\020MessageDiscarded" +
+      "\022\035\n\nmessage_id\030\001 \001(\tR\tmessageId\022(\n\004code\030" +
+      "\002 \001(\0162\024.clew.v1.FailureCodeR\004code\"U\n\017Too" +
+      "lCallStarted\022.\n\ttool_call\030\001 \001(\0132\021.clew.v" +
+      "1.ToolCallR\010toolCall\022\022\n\004node\030\002 \001(\tR\004node" +
+      "\"\201\001\n\020ToolCallProgress\022 \n\014tool_call_id\030\001 " +
+      "\001(\tR\ntoolCallId\022\022\n\004name\030\002 \001(\tR\004name\022#\n\rp" +
+      "rogress_json\030\003 \001(\tR\014progressJson\022\022\n\004node" +
+      "\030\004 \001(\tR\004node\"\324\001\n\020ToolCallFinished\022 \n\014too" +
+      "l_call_id\030\001 \001(\tR\ntoolCallId\022\022\n\004name\030\002 \001(" +
+      "\tR\004name\022.\n\007outcome\030\003 \001(\0162\024.clew.v1.ToolO" +
+      "utcomeR\007outcome\022\032\n\010position\030\004 \001(\003R\010posit" +
+      "ion\022*\n\007message\030\005 \001(\0132\020.clew.v1.MessageR\007" +
+      "message\022\022\n\004node\030\006 \001(\tR\004node\"B\n\021ApprovalR" +
+      "equested\022-\n\010approval\030\001 \001(\0132\021.clew.v1.App" +
+      "rovalR\010approval\"\210\002\n\021CheckpointWritten\0223\n" +
+      "\ncheckpoint\030\001 \001(\0132\023.clew.v1.CheckpointR\n" +
+      "checkpoint\022%\n\016parent_version\030\002 \001(\003R\rpare" +
+      "ntVersion\022,\n\010messages\030\003 \003(\0132\020.clew.v1.Me" +
+      "ssageR\010messages\022.\n\023deleted_message_ids\030\004" +
+      " \003(\tR\021deletedMessageIds\0229\n\rnode_messages" +
+      "\030\005 \003(\0132\024.clew.v1.NodeMessageR\014nodeMessag" +
+      "es\"M\n\013NodeMessage\022\022\n\004node\030\001 \001(\tR\004node\022*\n" +
+      "\007message\030\002 \001(\0132\020.clew.v1.MessageR\007messag" +
+      "e\".\n\rStateReturned\022\035\n\nstate_json\030\001 \001(\014R\t" +
+      "stateJson\"3\n\nLogTrimmed\022%\n\016oldest_versio" +
+      "n\030\001 \001(\003R\roldestVersion\"\013\n\tHeartbeat\"\202\001\n\014" +
+      "RunSuspended\022/\n\tapprovals\030\001 \003(\0132\021.clew.v" +
+      "1.ApprovalR\tapprovals\022\032\n\010snapshot\030\002 \001(\014R" +
+      "\010snapshot\022%\n\016approval_count\030\003 \001(\005R\rappro" +
+      "valCount\"4\n\014RunCompleted\022$\n\005reply\030\001 \001(\0132" +
+      "\016.clew.v1.ReplyR\005reply\"\301\001\n\tRunFailed\022*\n\006" +
+      "status\030\001 \001(\0132\022.google.rpc.StatusR\006status" +
+      "\022(\n\004code\030\002 \001(\0162\024.clew.v1.FailureCodeR\004co" +
+      "de\022\034\n\tretryable\030\003 \001(\010R\tretryable\022\032\n\010snap" +
+      "shot\030\004 \001(\014R\010snapshot\022$\n\005usage\030\005 \001(\0132\016.cl" +
+      "ew.v1.UsageR\005usageBV\n\013dev.clew.v1B\nEvent" +
+      "ProtoP\001\242\002\003CXX\252\002\007Clew.V1\312\002\007Clew\\V1\342\002\023Clew" +
+      "\\V1\\GPBMetadata\352\002\010Clew::V1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -215,7 +225,7 @@ public final class EventProto extends com.google.protobuf.GeneratedFile {
     internal_static_clew_v1_Event_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_clew_v1_Event_descriptor,
-        new java.lang.String[] { "ThreadId", "ThreadUid", "RunId", "Version", "LastOfVersion", "CreateTime", "TextDelta", "ReasoningDelta", "ToolCallStarted", "ToolCallFinished", "CheckpointWritten", "RunStarted", "RunQueued", "MessageDiscarded", "ApprovalRequested", "StateReturned", "RunSuspended", "RunCompleted", "RunFailed", "LogTrimmed", "Heartbeat", "Payload", });
+        new java.lang.String[] { "ThreadId", "ThreadUid", "RunId", "Version", "LastOfVersion", "CreateTime", "TextDelta", "ReasoningDelta", "ToolCallStarted", "ToolCallFinished", "CheckpointWritten", "RunStarted", "RunQueued", "MessageDiscarded", "ApprovalRequested", "StateReturned", "ToolCallProgress", "RunSuspended", "RunCompleted", "RunFailed", "LogTrimmed", "Heartbeat", "Payload", });
     internal_static_clew_v1_RunQueued_descriptor =
       getDescriptor().getMessageType(1);
     internal_static_clew_v1_RunQueued_fieldAccessorTable = new
@@ -252,62 +262,68 @@ public final class EventProto extends com.google.protobuf.GeneratedFile {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_clew_v1_ToolCallStarted_descriptor,
         new java.lang.String[] { "ToolCall", "Node", });
-    internal_static_clew_v1_ToolCallFinished_descriptor =
+    internal_static_clew_v1_ToolCallProgress_descriptor =
       getDescriptor().getMessageType(7);
+    internal_static_clew_v1_ToolCallProgress_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_clew_v1_ToolCallProgress_descriptor,
+        new java.lang.String[] { "ToolCallId", "Name", "ProgressJson", "Node", });
+    internal_static_clew_v1_ToolCallFinished_descriptor =
+      getDescriptor().getMessageType(8);
     internal_static_clew_v1_ToolCallFinished_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_clew_v1_ToolCallFinished_descriptor,
         new java.lang.String[] { "ToolCallId", "Name", "Outcome", "Position", "Message", "Node", });
     internal_static_clew_v1_ApprovalRequested_descriptor =
-      getDescriptor().getMessageType(8);
+      getDescriptor().getMessageType(9);
     internal_static_clew_v1_ApprovalRequested_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_clew_v1_ApprovalRequested_descriptor,
         new java.lang.String[] { "Approval", });
     internal_static_clew_v1_CheckpointWritten_descriptor =
-      getDescriptor().getMessageType(9);
+      getDescriptor().getMessageType(10);
     internal_static_clew_v1_CheckpointWritten_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_clew_v1_CheckpointWritten_descriptor,
         new java.lang.String[] { "Checkpoint", "ParentVersion", "Messages", "DeletedMessageIds", "NodeMessages", });
     internal_static_clew_v1_NodeMessage_descriptor =
-      getDescriptor().getMessageType(10);
+      getDescriptor().getMessageType(11);
     internal_static_clew_v1_NodeMessage_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_clew_v1_NodeMessage_descriptor,
         new java.lang.String[] { "Node", "Message", });
     internal_static_clew_v1_StateReturned_descriptor =
-      getDescriptor().getMessageType(11);
+      getDescriptor().getMessageType(12);
     internal_static_clew_v1_StateReturned_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_clew_v1_StateReturned_descriptor,
         new java.lang.String[] { "StateJson", });
     internal_static_clew_v1_LogTrimmed_descriptor =
-      getDescriptor().getMessageType(12);
+      getDescriptor().getMessageType(13);
     internal_static_clew_v1_LogTrimmed_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_clew_v1_LogTrimmed_descriptor,
         new java.lang.String[] { "OldestVersion", });
     internal_static_clew_v1_Heartbeat_descriptor =
-      getDescriptor().getMessageType(13);
+      getDescriptor().getMessageType(14);
     internal_static_clew_v1_Heartbeat_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_clew_v1_Heartbeat_descriptor,
         new java.lang.String[] { });
     internal_static_clew_v1_RunSuspended_descriptor =
-      getDescriptor().getMessageType(14);
+      getDescriptor().getMessageType(15);
     internal_static_clew_v1_RunSuspended_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_clew_v1_RunSuspended_descriptor,
         new java.lang.String[] { "Approvals", "Snapshot", "ApprovalCount", });
     internal_static_clew_v1_RunCompleted_descriptor =
-      getDescriptor().getMessageType(15);
+      getDescriptor().getMessageType(16);
     internal_static_clew_v1_RunCompleted_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_clew_v1_RunCompleted_descriptor,
         new java.lang.String[] { "Reply", });
     internal_static_clew_v1_RunFailed_descriptor =
-      getDescriptor().getMessageType(16);
+      getDescriptor().getMessageType(17);
     internal_static_clew_v1_RunFailed_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_clew_v1_RunFailed_descriptor,
