@@ -12,6 +12,7 @@ from clew_engine.models import Model, open_model
 from clew_engine.models.offline import OfflineModel
 from clew_engine.opening import open_storage
 from clew_engine.options import Limits, OnBusy, OnDisconnect, RunOptions, Tuning
+from clew_engine.remote_tools import RemoteTool, remote
 from clew_engine.replies import Reply
 from clew_engine.retention import Retention, Retired
 from clew_engine.state import StateView
@@ -54,6 +55,7 @@ __all__ = [
     "OnBusy",
     "OnDisconnect",
     "PauseRejectedError",
+    "RemoteTool",
     "Reply",
     "Result",
     "Retention",
@@ -78,6 +80,7 @@ __all__ = [
     "open_model",
     "open_storage",
     "pause",
+    "remote",
     "step",
     "step_sync",
     "tool",

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from clew_engine import ids
 from clew_engine.approvals import Approval, ApprovalKind, Choice, Decision, Question
-from clew_engine.calls import DECIDED, INTENTS, OUTCOMES, CallStep, plan_calls
+from clew_engine.calls import DECIDED, INTENTS, OUTCOMES, CallStep, known_tools, plan_calls, planned
 from clew_engine.checkpoints import Call
 from clew_engine.drafts import Draft, DraftMessage
 from clew_engine.errors import ArgumentInvalidError, StateTooLargeError
@@ -106,7 +106,7 @@ class AgentProgram:
         open_calls = run.thread.transcript.open_calls() if continuation.get("do") == "tools" else []
         # Where the message that asked for them was deleted, the model is asked anew.
         if open_calls:
-            plan = plan_calls(open_calls, continuation, self.tools, self.gated)
+            plan = await planned(run, open_calls, continuation, self.tools, self.gated)
             await CallStep(run, plan, continuation, MODEL).execute()
             return
         run.count_step()
@@ -198,6 +198,8 @@ class AgentProgram:
             row["arguments"] = approval.arguments_json if decision.arguments is None else decision.arguments
         if decision.value is not None:
             row["value"] = decision.value
+        if decision.output is not None:
+            row["output"] = decision.output
         return row
 
     async def _ask(self, run: Run) -> None:
@@ -207,7 +209,7 @@ class AgentProgram:
         request = ModelRequest(
             instructions=instructions,
             messages=run.thread.transcript.before(run.thread.body.partial),
-            tools=tuple(tool.spec for tool in self.tools.values()),
+            tools=tuple(tool.spec for tool in (await known_tools(run, self.tools)).values()),
             settings=self.settings,
         )
         response, number = await answered(run, self.model, request)

@@ -154,7 +154,10 @@ class Agent:
 
     @cached_property
     def _scratch(self) -> Storage:
-        return Storage("memory://", tuning=self._storage.tuning if self._storage else None)
+        scratch = Storage("memory://", tuning=self._storage.tuning if self._storage else None)
+        if self._storage is not None:
+            scratch.share_desk(self._storage)
+        return scratch
 
 
 def _check_words(*, name: Any, description: Any, instructions: Any, settings: Any) -> None:

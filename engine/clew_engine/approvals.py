@@ -132,7 +132,8 @@ class Choice(StrEnum):
 class Decision(Struct, frozen=True):
     """An answer to one approval; made by `approve`, `reject`, `answer`, `run_again`, `result` and `fail`.
 
-    `arguments` is the JSON object that replaces what runs (approve), `value` is JSON (value, result), `reason` is told to the model.
+    `arguments` is the JSON object that replaces what runs (approve), `value` is JSON (value, result), `reason` is told to the model. `output` is the
+    whole of a result that a worker brought, where a JSON value cannot say it.
     """
 
     approval_id: str
@@ -140,6 +141,7 @@ class Decision(Struct, frozen=True):
     arguments: str | None = None
     value: str | None = None
     reason: str = ""
+    output: str | None = None
 
     @classmethod
     def approve(cls, approval_id: str, arguments: dict[str, Any] | None = None) -> Decision:

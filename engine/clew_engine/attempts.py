@@ -251,6 +251,7 @@ class Attempt:
         self._run = Run(storage, thread, opening.program, limits, self._options.actor)
         storage.live[self._key] = self._run
         storage.lookout.wake()
+        self._run.resumes = opening.draft.source is Source.RETRY
         self._run.began = (await thread.commit(opening.draft, self._requests.record(), opening.info)).version
 
     def _forget(self) -> None:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from clew_engine.approvals import ApprovalKind, Choice, Question
+from clew_engine.call_desk import FailedCallError, NoWorkerError, OutcomeUnknownError, decode_outcome
 from clew_engine.causes import told
-from clew_engine.checkpoints import Call
+from clew_engine.checkpoints import Call, Checkpoint
 from clew_engine.drafts import Draft, DraftMessage
 from clew_engine.errors import StateTooLargeError
+from clew_engine.events import ToolCallProgress
 from clew_engine.messages import Outcome, TextPart, ToolCallPart, ToolResultPart
+from clew_engine.remote_tools import RemoteTool
 from clew_engine.tools import Tool, ToolArgumentError, ToolContext, ToolOutput, ToolResultError
-from clew_storage import LeaseLost, Source, Status
+from clew_storage import CallName, LeaseLost, Source, Status
 
 if TYPE_CHECKING:
     from clew_engine.runs import Run
@@ -81,6 +84,49 @@ def plan_calls(
     return plan
 
 
+async def planned(
+    run: Run,
+    open_calls: list[tuple[int, ToolCallPart]],
+    continuation: Mapping[str, Any],
+    tools: Mapping[str, Tool],
+    gated: frozenset[str],
+) -> Plan:
+    """As `plan_calls`, with what workers say of their tools. Raises RunStopped where one is to run of which nobody has ever said anything."""
+    plan = plan_calls(open_calls, continuation, await known_tools(run, tools), gated)
+    remote = [ready for ready in plan.ready if isinstance(ready.tool, RemoteTool)]
+    calls = [CallName(run.thread.key, run.idempotency_key(ready.call.id)) for ready in remote]
+    if not await somebody(run, [ready.tool for ready in remote], calls):
+        return plan
+    return plan_calls(open_calls, continuation, await known_tools(run, tools), gated)
+
+
+async def somebody(run: Run, tools: Iterable[Tool], calls: Sequence[CallName] = ()) -> bool:
+    """Wait for workers that say how these tools are to be run, where that is not known; whether that was so.
+
+    Raises RunStopped where nobody came in time: then nobody has had these calls of theirs.
+    """
+    tenant = run.thread.key.tenant
+    unknown = {tool.name: tool for tool in tools if isinstance(tool, RemoteTool) and not tool.is_known(tenant)}
+    if not unknown:
+        return False
+    try:
+        await run.work(run.storage.desk.somebody(tenant, unknown))
+    except NoWorkerError as error:
+        await run.storage.desk.disown(calls)
+        raise run.over("worker_unavailable", str(error)) from None
+    return True
+
+
+async def known_tools(run: Run, tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
+    """The tools, with what workers say of theirs."""
+    theirs = {name: tool for name, tool in tools.items() if isinstance(tool, RemoteTool)}
+    if not theirs:
+        return tools
+    tenant = run.thread.key.tenant
+    said = await run.storage.desk.offered(tenant, *theirs)
+    return {**tools, **{name: tool.as_said(tenant, said.get(name)) for name, tool in theirs.items()}}
+
+
 def _judge(
     position: int, call: ToolCallPart, tool: Tool, continuation: Mapping[str, Any], always: bool
 ) -> Settled | Ready | Question:
@@ -115,7 +161,14 @@ def _judge_started(position: int, call: ToolCallPart, args: str, continuation: M
     if outcome["choice"] == Choice.FAIL:
         reason = outcome.get("reason") or "a person said that this call failed"
         return Settled(position, call, "failed", _text(reason))
-    return Settled(position, call, "done", ToolOutput((), outcome["value"].encode()))
+    return Settled(position, call, "done", known_output(outcome))
+
+
+def known_output(outcome: Mapping[str, Any]) -> ToolOutput:
+    """A result that was said afterwards: by a person as JSON, or by the call's worker as it was."""
+    if output := outcome.get("output"):
+        return decode_outcome(output.encode())
+    return ToolOutput((), outcome["value"].encode())
 
 
 def result_message(
@@ -190,6 +243,12 @@ class CallStep:
             idempotency_key=run.idempotency_key(ready.call.id),
             actor=run.actor,
             state=run.state_view(),
+            tenant=run.thread.key.tenant,
+            thread_uid=run.thread.uid,
+            desk=run.storage.desk,
+            tell=lambda progress: run.thread.emit(ToolCallProgress(ready.call.id, ready.call.name, progress)),
+            stopped=lambda: run.stopped,
+            resumed=run.resumes and run.steps == 0,
         )
         task = run.start(run.act(lambda: ready.tool.call(ready.values, context)))
         self._running[task] = ready
@@ -255,28 +314,45 @@ class CallStep:
             return
         error = task.exception()
         if error is None:
-            self._record(ready.position, ready.call, "done", task.result())
+            self._acknowledge(ready, self._record(ready.position, ready.call, "done", task.result()))
         elif isinstance(error, LeaseLost):
             raise error
+        elif isinstance(error, OutcomeUnknownError):
+            self._unknown.append(ready)
+        elif isinstance(error, NoWorkerError):
+            self._run.stop("worker_unavailable", str(error))
+        elif isinstance(error, FailedCallError):
+            self._acknowledge(ready, self._record(ready.position, ready.call, "failed", _text(str(error))))
         elif isinstance(error, ToolArgumentError | ToolResultError):
             self._record(ready.position, ready.call, "failed", _text(str(error)))
         else:
             self._record(ready.position, ready.call, "failed", _text(told(error)))
 
+    def _acknowledge(self, ready: Ready, write: asyncio.Task[Checkpoint]) -> None:
+        """A worker keeps its outcome until that is in the log."""
+        if isinstance(ready.tool, RemoteTool):
+            desk, call = (
+                self._run.storage.desk,
+                CallName(self._run.thread.key, self._run.idempotency_key(ready.call.id)),
+            )
+            write.add_done_callback(lambda done: desk.written(call) if _went_well(done) else None)
+
     def _forget(self, task: asyncio.Task[ToolOutput]) -> None:
         del self._running[task]
         self._deadlines.pop(task, None)
 
-    def _record(self, position: int, call: Call | ToolCallPart, outcome: Outcome, output: ToolOutput) -> None:
+    def _record(
+        self, position: int, call: Call | ToolCallPart, outcome: Outcome, output: ToolOutput
+    ) -> asyncio.Task[Checkpoint]:
         self._left -= 1
         try:
-            self._submit(result_message(position, call.id, call.name, outcome, output))
+            return self._submit(result_message(position, call.id, call.name, outcome, output))
         except (StateTooLargeError, ValueError) as error:
             refused = _text(f"the result of {call.name} cannot be kept: {error}")
-            self._submit(result_message(position, call.id, call.name, "failed", refused))
+            return self._submit(result_message(position, call.id, call.name, "failed", refused))
 
-    def _submit(self, message: DraftMessage) -> None:
-        self._run.thread.submit(Draft(Source.STEP, next=self._next(), messages=(message,)))
+    def _submit(self, message: DraftMessage) -> asyncio.Task[Checkpoint]:
+        return self._run.thread.submit(Draft(Source.STEP, next=self._next(), messages=(message,)))
 
     def _next(self) -> Mapping[str, Any]:
         return self._continuation if self._left else self._after
@@ -294,6 +370,10 @@ class CallStep:
             Draft(Source.SUSPEND, Status.SUSPENDED, next=self._continuation, questions=questions, usage=run.usage()),
             run.stop_request,
         )
+
+
+def _went_well(task: asyncio.Task[Any]) -> bool:
+    return not task.cancelled() and task.exception() is None
 
 
 def _text(text: str) -> ToolOutput:

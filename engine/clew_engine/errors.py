@@ -112,7 +112,7 @@ class RequestIdReusedError(ClewError):
 
 
 class LeaseLostError(ClewError):
-    """The run's right to write ran out or was taken over; it wrote nothing more."""
+    """The run's right to write ran out or was taken over, and it wrote nothing more; or another stream has come as the same worker."""
 
     code = "lease_lost"
 
@@ -181,6 +181,9 @@ class CallNotPendingError(ClewError):
     """A result came for a call that is not waiting for one."""
 
     code = "call_not_pending"
+
+    def __init__(self, call: str) -> None:
+        super().__init__(f"nobody waits for the outcome of call {call} (any more); drop it", tool_call_id=call)
 
 
 class AppMismatchError(ClewError):
@@ -323,13 +326,14 @@ class StorageUnavailableError(UnavailableError):
 
 
 class StreamCutError(UnavailableError):
-    """The stream was ended by the server (drain, or a reader that did not keep up); watch after `version`."""
+    """The stream was ended by the server (drain, or a reader that did not keep up); watch after `version`. `what` says it for what is no thread."""
 
     code = "stream_cut"
 
-    def __init__(self, version: int, reason: str) -> None:
+    def __init__(self, version: int, reason: str, what: str = "") -> None:
         super().__init__(
-            f"the stream was cut at version {version}: {reason}; the run goes on, watch the thread after that version",
+            what
+            or f"the stream was cut at version {version}: {reason}; the run goes on, watch the thread after that version",
             version=version,
         )
         self.version = version

@@ -72,6 +72,15 @@ class ToolCallStarted(Payload, frozen=True):
     logged: ClassVar[bool] = True
 
 
+class ToolCallProgress(Payload, frozen=True):
+    """See the contract. `progress` is a JSON value."""
+
+    call_id: str
+    name: str
+    progress: bytes
+    node: str = ""
+
+
 class ToolCallFinished(Payload, frozen=True):
     """A tool call has its outcome; it is in `message`, which the same write brings. With a `node` the message is in no transcript."""
 

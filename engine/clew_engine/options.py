@@ -198,6 +198,8 @@ class Tuning(Struct, frozen=True):
     recover_tries: int = 3
     recover_s: float = 5.0
     recover_pause_s: float = 5.0
+    # How long a worker has a call without a word.
+    call_lease_s: float = 30.0
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():

@@ -61,6 +61,8 @@ class Run:
         self.tokens = 0
         # The version that the attempt opened with; 0 until that is written.
         self.began = 0
+        # Whether it goes on with what another attempt had begun.
+        self.resumes = False
         # What models used whose messages are not in the transcript: the program keeps it.
         self.used_apart = Usage()
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -75,6 +77,11 @@ class Run:
     def stopping(self) -> asyncio.Future[None]:
         """Done as soon as the run is asked to stop."""
         return self._stopping
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was asked to end as failed, and not only to let go."""
+        return self._stop is not None and self._abandoned is None
 
     @property
     def abandoned(self) -> bool:
@@ -108,6 +115,10 @@ class Run:
             self._stop = Failure(code, message, retryable)
             self.stop_request = request
             self._interrupt()
+
+    def over(self, code: str, message: str) -> RunStopped:
+        """What to raise to end the run as failed; it can be retried."""
+        return RunStopped(Failure(code, message, retryable=True))
 
     def abandon(self, error: Exception) -> None:
         """The lease is gone: end without writing anything more."""

@@ -20,6 +20,7 @@ from clew_engine.arrivals import Arrivals
 from clew_engine.beside import exchange_of, open_beside
 from clew_engine.blocking import blocking
 from clew_engine.cache import Cache
+from clew_engine.call_desk import CallDesk
 from clew_engine.checkpoints import Checkpoint, view_checkpoint
 from clew_engine.errors import ArgumentInvalidError, StorageUnavailableError, StreamCutError, expect_version
 from clew_engine.hub import Hub
@@ -42,6 +43,7 @@ from clew_engine.stored_threads import StoredThread
 from clew_engine.sweep import settle, sweep
 from clew_engine.troubles import Trouble
 from clew_engine.warm_threads import WarmThreads
+from clew_engine.worker_sessions import Workers
 from clew_storage import (
     Backend,
     FormatChange,
@@ -98,6 +100,8 @@ class Storage:
         self.recovery = Recovery(self)
         self.hub.watched = self.lookout.wake
         self.exchange = exchange_of(self)
+        self.desk, self._owns_desk = CallDesk(self), True
+        self.workers = Workers(self)
         self.approval_feed = ApprovalFeed()
         self.approvals = Approvals(self)
         self.cache = Cache(self)
@@ -216,9 +220,14 @@ class Storage:
         """Where one run without a thread is while it lasts: in memory, whatever this database is. Whoever asks closes it."""
         tuning = replace(self.tuning, recover=Recover.MANUAL)
         scratch = Storage("memory://", tuning=tuning, clock=self.now_ms)
+        scratch.share_desk(self)
         scratch.draining = self.draining
         self.scratches.add(scratch)
         return scratch
+
+    def share_desk(self, other: Storage) -> None:
+        """Calls of tools that workers run are handed on there: to where the workers come, also for runs that nothing is kept of."""
+        self.desk, self._owns_desk = other.desk, False
 
     def know(self, program: Program) -> None:
         """Programs that may go on by themselves, when an approval of theirs expires."""
@@ -237,6 +246,7 @@ class Storage:
         for storage in all_of_it:
             storage.hub.fail_all("the server is shutting down")
         self.approval_feed.end("the server is shutting down")
+        self.workers.end("the server is shutting down")
 
     async def aclose(self) -> None:
         """Stop what runs (it stays as interrupted, for a retry) and let the database go. Harmless when called twice, or before any use.
@@ -252,6 +262,8 @@ class Storage:
             self._sweeper = None
         await self.recovery.close()
         await self.lookout.close()
+        if self._owns_desk:
+            await self.desk.close()
         if self.exchange is not None:
             self.exchange.close()
         for run in tuple(self.live.values()):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, get_type_hints, overload
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints, overload
 
 import msgspec
 import pydantic
@@ -17,6 +17,9 @@ from clew_engine.errors import ArgumentInvalidError
 from clew_engine.json_text import JsonError, encode, parse_strict
 from clew_engine.messages import DataPart, MediaPart, Part, TextPart
 from clew_engine.models import ToolSpec
+
+if TYPE_CHECKING:
+    from clew_engine.call_desk import CallDesk
 
 ApprovalRule = bool | Callable[[Mapping[str, Any]], bool]
 
@@ -42,6 +45,14 @@ class ToolContext:
     idempotency_key: str
     actor: str
     state: Mapping[str, Any]
+    tenant: str = ""
+    thread_uid: str = ""
+    desk: CallDesk | None = field(default=None, repr=False, compare=False)
+    # Takes how far the call is, as JSON; and whether the run was asked to stop, so that nobody wants the outcome.
+    tell: Callable[[bytes], None] = field(default=lambda _: None, repr=False, compare=False)
+    stopped: Callable[[], bool] = field(default=lambda: True, repr=False, compare=False)
+    # Whether an earlier attempt may have begun the call.
+    resumed: bool = field(default=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +82,7 @@ class Tool:
     ) -> None:
         self.function = function
         self.name = name or function.__name__
-        if (
-            not self.name.isascii()
-            or not self.name.replace("_", "a").replace("-", "a").isalnum()
-            or len(self.name) > 64
-        ):
-            raise ArgumentInvalidError("tool.name", f"{self.name!r} is not 1 to 64 letters, digits, _ or -")
+        check_tool_name("tool.name", self.name)
         self.description = inspect.cleandoc(description or function.__doc__ or "")
         self.once = once
         self.approve = approve
@@ -147,6 +153,12 @@ def tool(function: Callable[..., Any] | None = None, **settings: Any) -> Any:
     return lambda decorated: Tool(decorated, **settings)
 
 
+def check_tool_name(field: str, name: str) -> None:
+    """Raises ArgumentInvalidError for what no tool is named."""
+    if not name.isascii() or not name.replace("_", "a").replace("-", "a").isalnum() or len(name) > 64:
+        raise ArgumentInvalidError(field, f"{name!r}"[:100] + " is not 1 to 64 letters, digits, _ or -")
+
+
 def as_tool(value: Tool | Callable[..., Any]) -> Tool:
     """A tool as it is, or a plain function as a tool."""
     return value if isinstance(value, Tool) else Tool(value)
@@ -212,6 +224,6 @@ def _signature(name: str, function: Callable[..., Any]) -> tuple[str | None, typ
 def _schema(model: type[pydantic.BaseModel]) -> dict[str, Any]:
     schema = model.model_json_schema()
     schema.pop("title", None)
-    for field in schema.get("properties", {}).values():
-        field.pop("title", None)
+    for described in schema.get("properties", {}).values():
+        described.pop("title", None)
     return schema

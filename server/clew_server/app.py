@@ -19,6 +19,7 @@ from clew.v1 import (
     checkpoint_service_pb2_grpc,
     run_service_pb2_grpc,
     thread_service_pb2_grpc,
+    worker_service_pb2_grpc,
 )
 from clew_engine.apps import App
 from clew_engine.options import OnBusy, Recover, Tuning
@@ -35,6 +36,7 @@ from clew_server.rpc.served_apps import ServedApps
 from clew_server.rpc.services import ByName
 from clew_server.rpc.threads import ThreadService
 from clew_server.rpc.wire.scalars import MESSAGE_BYTES
+from clew_server.rpc.workers import WorkerService
 from clew_server.sealing import Seals
 from clew_server.settings import Settings
 from clew_server.upkeep import upkeep
@@ -43,7 +45,15 @@ from clew_storage import RedisSettings
 _log = structlog.stdlib.get_logger("clew.server")
 SERVICES = tuple(
     f"clew.v1.{name}"
-    for name in ("AppService", "ApprovalService", "CacheService", "CheckpointService", "RunService", "ThreadService")
+    for name in (
+        "AppService",
+        "ApprovalService",
+        "CacheService",
+        "CheckpointService",
+        "RunService",
+        "ThreadService",
+        "WorkerService",
+    )
 )
 # What is left of the grace for streams to be told where they were cut.
 _LAST_WORDS_S = 1.0
@@ -73,6 +83,7 @@ def open_storage(settings: Settings) -> Storage:
         cache_bytes=settings.cache_bytes,
         reader_bytes=settings.reader_bytes,
         heartbeat_s=settings.heartbeat,
+        call_lease_s=settings.call_lease,
         recover=Recover(settings.recover),
         recover_tries=settings.recover_tries,
     )
@@ -204,6 +215,7 @@ class Server:
         approval_service_pb2_grpc.add_ApprovalServiceServicer_to_server(ApprovalService(self.storage), services)
         cache_service_pb2_grpc.add_CacheServiceServicer_to_server(CacheService(self.storage), services)
         app_service_pb2_grpc.add_AppServiceServicer_to_server(AppService(self.apps, self.storage), services)
+        worker_service_pb2_grpc.add_WorkerServiceServicer_to_server(WorkerService(self.storage), services)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, services)
         if self.settings.with_reflection:
             reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), services)

@@ -92,6 +92,8 @@ class Settings(BaseSettings):
     """How long runs may go on after the server was asked to stop."""
     stall: Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)] = 60.0
     """How long a stream's reader may read nothing while there is something to read."""
+    call_lease: Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False)] = 30.0
+    """How long a worker has a tool call without a word; then it is given to another, or not known."""
     ping_interval: Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)] = 5.0
     """Callers that ask more often than this whether the server is there are sent away."""
     workers: Annotated[int, Field(ge=1, le=64)] = 1

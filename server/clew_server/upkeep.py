@@ -27,6 +27,7 @@ async def upkeep(storage: Storage, retention: Retention | None) -> None:
         await forget_requests(storage)
         await forget_leases(storage)
         await forget_expired(storage)
+        await forget_calls(storage)
         if retention is not None:
             await retire(storage, retention)
 
@@ -53,6 +54,15 @@ async def forget_leases(storage: Storage) -> int:
     except StorageError as error:
         _warn("idle leases could not be forgotten", error)
         return went
+
+
+async def forget_calls(storage: Storage) -> int:
+    """Drop what is kept of calls that workers have finished, and of those that they left, after 24 hours; how many went."""
+    try:
+        return await storage.backend.exchange.forget(before_ms=storage.now_ms() - KEPT_MS)
+    except StorageError as error:
+        _warn("old calls of tools could not be forgotten", error)
+        return 0
 
 
 async def retire(storage: Storage, retention: Retention) -> tuple[int, int]:

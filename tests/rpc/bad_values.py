@@ -37,6 +37,8 @@ DECISION: dict[str, Any] = {"approval_id": "a", "approve": {}}
 TEXT: dict[str, Any] = {"text": {"text": "hi"}}
 NEW: dict[str, Any] = {"role": "ROLE_USER", "content": [TEXT]}
 BAD_METADATA = [*filter(None, BAD_OBJECTS), json.dumps({"a": "x" * (64 << 10)})]
+TOOL: dict[str, Any] = {"name": "charge"}
+CALL: dict[str, Any] = {"thread_id": "t", "idempotency_key": "k"}
 PICTURE: dict[str, Any] = {"image": {"mime_type": "image/png", "uri": "https://x/y.png"}}
 
 # A request of each kind that breaks no rule, to be spoiled one field at a time.
@@ -72,6 +74,12 @@ GOOD: dict[str, dict[str, Any]] = {
     "ListKeysRequest": {"namespace": "n"},
     "ListAppsRequest": {},
     "GetAppRequest": {"name": "support"},
+    "WorkRequest": {"worker_id": "w", "tools": [TOOL]},
+    "RenewCallsRequest": {"worker_id": "w", "calls": [CALL]},
+    "ReportProgressRequest": {"worker_id": "w", "call": CALL, "progress_json": "1"},
+    "FinishCallRequest": {"worker_id": "w", "call": CALL, "error": {"message": "no"}},
+    "DrainWorkerRequest": {"worker_id": "w"},
+    "ListWorkersRequest": {},
 }
 # Where a message with rules of its own is tried: in which request, and around what.
 PLACES: dict[str, tuple[str, dict[str, Any], str]] = {
@@ -89,6 +97,10 @@ PLACES: dict[str, tuple[str, dict[str, Any], str]] = {
     "Decision.Approve": ("DecideRequest", {}, "decisions.approve"),
     "Decision.Reject": ("DecideRequest", {}, "decisions.reject"),
     "Decision.Outcome": ("DecideRequest", {"run_again": {}}, "decisions.outcome"),
+    "WorkerTool": ("WorkRequest", TOOL, "tools"),
+    "CallName": ("FinishCallRequest", CALL, "call"),
+    "CallResult": ("FinishCallRequest", {"structured_json": "1"}, "result"),
+    "CallError": ("FinishCallRequest", {"message": "no"}, "error"),
     "Decision.Outcome.RunAgain": ("DecideRequest", {}, "decisions.outcome.run_again"),
 }
 # Values of each field that break its rule. Enums get a number of their own, and need no row here.
@@ -103,6 +115,7 @@ BAD: dict[str, dict[str, list[Any]]] = {
         "user_id": BAD_TEXT,
         "app": BAD_IDS,
         "busy_timeout": BAD_BUSY,
+        "worker_id": BAD_REQUIRED_IDS,
         "namespace": BAD_NAMES,
         "key": BAD_KEYS,
     },
@@ -210,4 +223,24 @@ BAD: dict[str, dict[str, list[Any]]] = {
     "PutValueRequest": {"value_json": BAD_JSON, "ttl": BAD_TTLS},
     "ListKeysRequest": {"prefix": BAD_KEYS[1:]},
     "GetAppRequest": {"name": BAD_REQUIRED_IDS},
+    "WorkRequest": {
+        "tools": [[], [TOOL, TOOL], [TOOL] * 201],
+        "max_calls": [-1, 1001],
+        "thread_id": BAD_IDS,
+        "held": [[CALL] * 1001],
+    },
+    "WorkerTool": {
+        "name": ["", "a b", "x" * 65, "é"],
+        "description": ["x" * 4097],
+        "parameters_schema_json": [*filter(None, BAD_OBJECTS), '{"type":"thing"}'],
+        "timeout": BAD_LIMIT_TIMES,
+        "max_calls": [-1, 1001],
+        "max_tries": [-1, 101],
+    },
+    "CallName": {"idempotency_key": ["", *BAD_TEXT]},
+    "RenewCallsRequest": {"calls": [[CALL] * 1001]},
+    "ReportProgressRequest": {"progress_json": [*BAD_JSON, '"' + "x" * (64 << 10) + '"']},
+    "CallResult": {"structured_json": BAD_JSON, "content": [[{}], [{"reasoning": {"reasoning": "hm"}}]]},
+    "CallError": {"message": ["", "x" * 4097], "retry_after": BAD_BUSY},
+    "ListWorkersRequest": {"tool": ["x" * 65, "a\0b"]},
 }

@@ -94,6 +94,11 @@ PATHS = {
     "GetApproval": "GET /v1/approvals/{approval_id}",
     "ListApps": "GET /v1/apps",
     "GetApp": "GET /v1/apps/{name}",
+    "RenewCalls": "POST /v1/workers/{worker_id}:renew",
+    "ReportProgress": "POST /v1/workers/{worker_id}:progress",
+    "FinishCall": "POST /v1/workers/{worker_id}:finish",
+    "DrainWorker": "POST /v1/workers/{worker_id}:drain",
+    "ListWorkers": "GET /v1/workers",
 }
 STARTS_AN_ATTEMPT = {"Send", "Decide", "Resume", "Retry"}
 WAITS_FOR_THE_THREAD = {
@@ -106,8 +111,11 @@ WAITS_FOR_THE_THREAD = {
 }
 HAS_NO_VERSION = {"UpdateThread"}
 # Values of the cache belong to no thread: there is no version to expect, and to do it again does no harm.
-NEEDS_NO_REQUEST_ID = {"PutValue", "DeleteValue"}
-READS = ("Get", "List", "Watch")
+# What a worker says is known by its call's idempotency key.
+NEEDS_NO_REQUEST_ID = {"PutValue", "DeleteValue", "RenewCalls", "ReportProgress", "FinishCall", "DrainWorker"}
+# Its stream gives calls and not events.
+GIVES_CALLS = {"Work"}
+READS = ("Get", "List", "Watch", "Work")
 
 
 def methods() -> list[MethodDescriptor]:
@@ -169,6 +177,7 @@ def test_every_service_of_the_contract_is_there() -> None:
         "CheckpointService",
         "RunService",
         "ThreadService",
+        "WorkerService",
     }
 
 
@@ -249,7 +258,7 @@ def test_a_mutation_can_be_repeated_and_made_conditional(method: MethodDescripto
 
 @every_rpc
 def test_a_stream_carries_events_in_groups(method: MethodDescriptor) -> None:
-    if method.server_streaming:
+    if method.server_streaming and method.name not in GIVES_CALLS:
         (events,) = method.output_type.fields
         assert (events.name, events.number, events.is_repeated) == ("events", 1, True)
         kind = events.message_type
@@ -306,6 +315,7 @@ def test_events_are_the_kinds_of_the_contract() -> None:
         "reasoning_delta",
         "message_discarded",
         "tool_call_started",
+        "tool_call_progress",
         "tool_call_finished",
         "approval_requested",
         "checkpoint_written",

@@ -22,6 +22,8 @@ from clew.v1 import (
     run_pb2,
     run_service_pb2,
     thread_service_pb2,
+    worker_pb2,
+    worker_service_pb2,
 )
 from clew_server.rpc.rules import ANY, FIELDS
 from tests.rpc.bad_values import BAD, GOOD, PLACES
@@ -34,6 +36,7 @@ MODULES = (
     checkpoint_service_pb2,
     run_service_pb2,
     thread_service_pb2,
+    worker_service_pb2,
 )
 STUBS = {
     "AppService": "apps",
@@ -42,6 +45,7 @@ STUBS = {
     "CheckpointService": "checkpoints",
     "RunService": "runs",
     "ThreadService": "threads",
+    "WorkerService": "workers",
 }
 METHODS = [
     method
@@ -72,7 +76,7 @@ class Row:
 
 
 def descriptor_of(message: str) -> Descriptor:
-    for module in (*MODULES, run_pb2, message_pb2):
+    for module in (*MODULES, run_pb2, message_pb2, worker_pb2):
         outer, *inner = message.split(".")
         found: Descriptor | None = module.DESCRIPTOR.message_types_by_name.get(outer)
         for name in inner:
@@ -140,7 +144,7 @@ def spoiled(row: Row) -> Any:
     first = row.place.split(".")[0]
     if first == "content":
         whole.pop("text")
-    return make(request, whole | {first: [inner] if first in ("decisions", "messages") else inner}, first)
+    return make(request, whole | {first: [inner] if first in ("decisions", "messages", "tools") else inner}, first)
 
 
 def make(descriptor: Descriptor, values: dict[str, Any], spoiled_field: str) -> Any:
@@ -204,7 +208,7 @@ async def test_a_bad_value_is_refused_by_the_name_of_its_field_and_nothing_is_wr
 async def test_the_request_that_the_matrix_spoils_breaks_no_rule_itself(served: Served, request_name: str) -> None:
     call = stub_for(served, request_name)(GetMessageClass(descriptor_of(request_name))(**GOOD[request_name]))
     try:
-        if request_name == "WatchApprovalsRequest":
+        if request_name in ("WatchApprovalsRequest", "WorkRequest"):
             await call.read()
             call.cancel()
         elif REQUESTS[request_name].server_streaming:

@@ -93,6 +93,7 @@ PAYLOADS: list[Payload] = [
     events.ReasoningDelta("m3.0", 0, 0, "hm"),
     events.MessageDiscarded("m3.0", Failure("model_unavailable", "x", retryable=True)),
     events.ToolCallStarted(Call("c", "refund", "{}")),
+    events.ToolCallProgress("c", "look_up", b'{"half":true}', "node"),
     events.ToolCallFinished("c", "look_up", "done", RESULT),
     events.ApprovalRequested(APPROVAL),
     events.CheckpointWritten(CHECKPOINT, (SAID, RESULT)),

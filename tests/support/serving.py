@@ -19,6 +19,7 @@ from clew.v1 import (
     event_pb2,
     run_service_pb2_grpc,
     thread_service_pb2_grpc,
+    worker_service_pb2_grpc,
 )
 from clew_engine import App, Storage
 from clew_server.app import Server
@@ -38,6 +39,7 @@ class Stubs:
     approvals: approval_service_pb2_grpc.ApprovalServiceStub
     apps: app_service_pb2_grpc.AppServiceStub
     cache: cache_service_pb2_grpc.CacheServiceStub
+    workers: worker_service_pb2_grpc.WorkerServiceStub
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ def stubs_on(channel: grpc.aio.Channel) -> Stubs:
         approvals=approval_service_pb2_grpc.ApprovalServiceStub(channel),
         apps=app_service_pb2_grpc.AppServiceStub(channel),
         cache=cache_service_pb2_grpc.CacheServiceStub(channel),
+        workers=worker_service_pb2_grpc.WorkerServiceStub(channel),
     )
 
 
@@ -99,7 +102,7 @@ def kinds(events: Sequence[event_pb2.Event], *, deltas: bool = False) -> list[st
 def logged(events: Sequence[event_pb2.Event]) -> list[event_pb2.Event]:
     """The events that a replay yields too."""
     live_only = {"text_delta", "reasoning_delta", "heartbeat", "run_queued", "message_discarded", "log_trimmed"}
-    live_only.add("state_returned")
+    live_only |= {"state_returned", "tool_call_progress"}
     return [event for event in events if event.WhichOneof("payload") not in live_only]
 
 

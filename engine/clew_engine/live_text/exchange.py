@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TextExchange:
-    """A server's part in it. What it hears is only as good as text is: provisional until its checkpoint comes, which is read from the log."""
+    """A server's part in it. What it hears, also of how far calls are, is only as good as text is: provisional until its checkpoint comes, which is read from the log."""
 
     def __init__(self, storage: Storage, relay: Relay) -> None:
         self._storage = storage

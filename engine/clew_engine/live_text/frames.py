@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew_engine.checkpoints import Failure
-from clew_engine.events import Event, MessageDiscarded, ReasoningDelta, TextDelta
+from clew_engine.events import Event, MessageDiscarded, Payload, ReasoningDelta, TextDelta, ToolCallProgress
 from clew_engine.live_text.texts import DELTAS
 from clew_storage import ThreadKey
 
@@ -121,6 +121,8 @@ def _encoded(item: Event | Written) -> list[Any]:
     payload = item.payload
     if isinstance(payload, DELTAS):
         return [_NAMES[type(payload)], *head, payload.message_id, payload.part_index, payload.offset, payload.text]
+    if isinstance(payload, ToolCallProgress):
+        return ["progress", *head, payload.call_id, payload.name, payload.progress.decode(), payload.node]
     assert isinstance(payload, MessageDiscarded)
     why = payload.failure
     return ["discarded", *head, payload.message_id, why.code, why.message, why.retryable]
@@ -130,9 +132,15 @@ def _decoded(item: list[Any], key: ThreadKey, uid: str) -> Event | Written:
     kind, version, *rest = item
     if kind == "written":
         return Written(version, tuple(rest[0]))
-    run_id, created_at_ms, message_id, *said = rest
-    payload = MessageDiscarded(message_id, Failure(*said)) if kind == "discarded" else _KINDS[kind](message_id, *said)
-    return Event(key.thread_id, uid, run_id, version, False, created_at_ms, payload)
+    run_id, created_at_ms, *said = rest
+    return Event(key.thread_id, uid, run_id, version, False, created_at_ms, _payload(kind, *said))
+
+
+def _payload(kind: str, of: str, *said: Any) -> Payload:
+    if kind == "progress":
+        name, progress, node = said
+        return ToolCallProgress(of, name, progress.encode(), node)
+    return MessageDiscarded(of, Failure(*said)) if kind == "discarded" else _KINDS[kind](of, *said)
 
 
 def _keys(named: Iterable[Sequence[str]]) -> Iterable[ThreadKey]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from clew_engine.events import Event, MessageDiscarded
+from clew_engine.events import Event, MessageDiscarded, ToolCallProgress
 from clew_engine.live_text.frames import REQUESTS, Frame, Request, Written, decode_frame, encode_request, topic_of
 from clew_engine.live_text.texts import DELTAS
 from clew_storage import Relay, ThreadKey
@@ -105,6 +105,8 @@ class Listener:
             elif isinstance(item.payload, MessageDiscarded):
                 if item.payload.message_id in hub.texts.messages(key, frame.uid):
                     hub.hand_out(key, [item])
+            elif isinstance(item.payload, ToolCallProgress):
+                hub.hand_out(key, [item])
             elif not self._continue(key, item):
                 self._miss(key, followed)
                 return

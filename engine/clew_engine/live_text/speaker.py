@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from clew_engine.events import CheckpointWritten, Event, MessageDiscarded
+from clew_engine.events import CheckpointWritten, Event, MessageDiscarded, ToolCallProgress
 from clew_engine.live_text.frames import Frame, Request, Written, encode_frame, topic_of
 from clew_engine.live_text.texts import DELTAS
 from clew_storage import Relay, ThreadKey
@@ -74,7 +74,7 @@ class Speaker:
             return
         session.be_of(events[0].thread_uid, epoch)
         for event in events:
-            if isinstance(event.payload, DELTAS):
+            if isinstance(event.payload, (*DELTAS, ToolCallProgress)):
                 session.items.append(event)
             elif isinstance(event.payload, MessageDiscarded):
                 session.items.append(event)

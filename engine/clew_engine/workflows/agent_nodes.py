@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from clew_engine.agent_program import minted
-from clew_engine.calls import DECIDED, Ready, plan_calls, result_message
+from clew_engine.calls import DECIDED, Ready, known_output, known_tools, plan_calls, planned, result_message
 from clew_engine.causes import told
 from clew_engine.checkpoints import Call
 from clew_engine.errors import StateTooLargeError
@@ -89,6 +89,7 @@ class _Talk:
         self._messages = [said]
         self._changed: dict[str, bytes] = {}
         self._announced: set[str] = set()
+        self._fresh: set[str] = set()
         self._steps = 0
         self._tokens = 0
 
@@ -120,7 +121,7 @@ class _Talk:
         request = ModelRequest(
             instructions=await instructed(run, agent.instructions, self._view(changes)),
             messages=tuple(self._messages),
-            tools=tuple(tool.spec for tool in agent.tools.values()),
+            tools=tuple(tool.spec for tool in (await known_tools(run, agent.tools)).values()),
             settings=agent.settings,
         )
         # No version is used twice and a node has one request at a time, so these ids are unique in the thread.
@@ -135,6 +136,7 @@ class _Talk:
         record = {reply_key(number): encode_reply(message)}
         if changes:
             record[changes_key(number)] = join_object(changes)
+        self._fresh |= {call.id for call in message.tool_calls}
         ready = plan_calls([*enumerate(message.tool_calls)], {}, agent.tools, agent.gated).ready
         begun = [each.call.id for each in ready if not each.tool.once]
         await self._context.record(record, *(announced(self._context.node, call_id) for call_id in begun))
@@ -166,7 +168,8 @@ class _Talk:
             if value is not None
         }
         left = [(place, call) for place, call in enumerate(reply.tool_calls) if call.id not in results]
-        plan = plan_calls(left, {DECIDED: self._decided(reply)}, self._agent.tools, self._agent.gated)
+        decided = {DECIDED: self._decided(reply)}
+        plan = await planned(self._context.run, left, decided, self._agent.tools, self._agent.gated)
         for settled in plan.settled:
             results[settled.call.id] = await self._recorded(settled.call, settled.outcome, settled.output)
         await self._announce(plan.ready)
@@ -199,7 +202,9 @@ class _Talk:
 
     async def _call(self, ready: Ready) -> Message:
         outcome, output = await self._run(ready)
-        return await self._recorded(ready.call, outcome, output)
+        message = await self._recorded(ready.call, outcome, output)
+        self._context.acknowledge(ready.tool, told_call(self._context.node, ready.call.id))
+        return message
 
     async def _recorded(self, call: Call | ToolCallPart, outcome: Outcome, output: ToolOutput) -> Message:
         message, key = _result(call.id, call.name, outcome, output), result_key(call.id)
@@ -219,9 +224,11 @@ class _Talk:
         except StepFailedError as error:
             return "failed", ToolOutput((TextPart(error.message),))
         if said is not None:
-            return "done", ToolOutput((), said)
+            return "done", known_output({"value": said.decode(), **(context.answer(question.subject) or {})})
         context.check()
-        given = context.tool_context(told_call(context.node, ready.call.id))
+        given = context.tool_context(
+            told_call(context.node, ready.call.id), tool.name, fresh=ready.call.id in self._fresh
+        )
         limit = self._agent.limits.tool_seconds
         try:
             return "done", await in_time(context.run, tool, lambda: tool.call(ready.values, given), question, limit)

@@ -7,24 +7,28 @@ from collections import Counter
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from clew_engine.approvals import ApprovalKind, Choice, Question
+from clew_engine.calls import known_tools, somebody
 from clew_engine.checkpoints import Call, Memo, step_id
 from clew_engine.drafts import Draft
 from clew_engine.errors import StateTooLargeError
+from clew_engine.events import ToolCallProgress
 from clew_engine.json_text import encode, parse_strict
+from clew_engine.remote_tools import RemoteTool
 from clew_engine.runs import RunStopped
 from clew_engine.schemas import schema_from
-from clew_engine.tools import ToolContext
+from clew_engine.tools import Tool, ToolContext
 from clew_engine.workflows.continuations import STARTED, answer_to, without_answers
 from clew_engine.workflows.memos import Memos
 from clew_engine.workflows.step_failures import AGAIN, FAILED, UNKNOWN, StepFailedError, let_pass, recorded_failure
-from clew_storage import Source
+from clew_storage import CallName, Source
 
 if TYPE_CHECKING:
     from clew_engine.runs import Run
 
+F = TypeVar("F")
 _CURRENT: ContextVar[NodeContext] = ContextVar("clew_node")
 
 
@@ -208,8 +212,8 @@ class NodeContext:
         await self._write(Source.STEP, memos, calls)
         self.check()
 
-    def tool_context(self, call_id: str) -> ToolContext:
-        """What a tool may know of its call from this node."""
+    def tool_context(self, call_id: str, name: str, *, fresh: bool = False) -> ToolContext:
+        """What a tool may know of its call from this node; `fresh`: the call is of this attempt."""
         run = self.run
         return ToolContext(
             thread_id=run.thread.key.thread_id,
@@ -218,7 +222,25 @@ class NodeContext:
             idempotency_key=run.idempotency_key(call_id),
             actor=run.actor,
             state=run.state_view(),
+            tenant=run.thread.key.tenant,
+            thread_uid=run.thread.uid,
+            desk=run.storage.desk,
+            tell=lambda progress: run.thread.emit(ToolCallProgress(call_id, name, progress, self.node)),
+            stopped=lambda: run.stopped,
+            resumed=run.resumes and run.steps <= 1 and not fresh,
         )
+
+    async def as_said(self, function: F) -> F | Tool:
+        """A function as it is, or a tool with what workers say of it."""
+        if not isinstance(function, RemoteTool):
+            return function
+        await somebody(self.run, [function])
+        return (await known_tools(self.run, {function.name: function}))[function.name]
+
+    def acknowledge(self, tool: object, call_id: str) -> None:
+        """What came of a call is recorded: a worker that brought it may forget it."""
+        if isinstance(tool, RemoteTool):
+            self.run.storage.desk.written(CallName(self.run.thread.key, self.run.idempotency_key(call_id)))
 
     async def _write(self, source: Source, memos: tuple[Memo, ...], calls: tuple[Call, ...]) -> None:
         self.run.check_held()

@@ -188,6 +188,8 @@ class WorkflowProgram:
             row["reason"] = decision.reason
         if decision.value is not None:
             row["value"] = decision.value
+        if decision.output is not None:
+            row["output"] = decision.output
         if approval.kind is ApprovalKind.PAUSE and decision.choice is Choice.VALUE and approval.schema_json:
             wrong = misfit(approval.schema, parse_strict(decision.value or "null"))
             if wrong:

@@ -44,6 +44,7 @@ async def step(name: str, function: Function, /, *args: Any, once: bool = False,
     """
     context = current()
     key = context.key_of(name)
+    function = await context.as_said(function)
     known = await _known(context, key, name, function, once, kwargs)
     if known is None:
         try:
@@ -51,7 +52,10 @@ async def step(name: str, function: Function, /, *args: Any, once: bool = False,
         except _ENDS:
             raise
         except _RAISES as error:
-            raise await _failed(context, key, error) from error
+            failed = await _failed(context, key, error)
+            context.acknowledge(function, context.step_id(key))
+            raise failed from error
+        context.acknowledge(function, context.step_id(key))
     return parse_strict(known)
 
 
@@ -59,6 +63,7 @@ def step_sync(name: str, function: Function, /, *args: Any, once: bool = False, 
     """As `step`, for nodes that are plain functions; a plain function is called where it stands."""
     context = current()
     key = context.key_of(name)
+    function = _on_loop(context, context.as_said(function))
     known = _on_loop(context, _known(context, key, name, function, once, kwargs))
     if known is None:
         try:
@@ -72,7 +77,10 @@ def step_sync(name: str, function: Function, /, *args: Any, once: bool = False, 
         except _ENDS:
             raise
         except _RAISES as error:
-            raise _on_loop(context, _failed(context, key, error)) from error
+            failed = _on_loop(context, _failed(context, key, error))
+            context.step.loop.call_soon_threadsafe(context.acknowledge, function, context.step_id(key))
+            raise failed from error
+        context.step.loop.call_soon_threadsafe(context.acknowledge, function, context.step_id(key))
     return parse_strict(known)
 
 
@@ -108,7 +116,7 @@ async def _called(context: NodeContext, key: str, function: Function, args: Any,
     if isinstance(function, Tool):
         values = function.check(encode(kwargs).decode())
         question = context.outcome_question(key, function.name, encode(kwargs).decode())
-        given = context.tool_context(context.step_id(key))
+        given = context.tool_context(context.step_id(key), function.name)
         output = await in_time(context.run, function, lambda: function.call(values, given), question)
         return parse_strict(output.structured) if output.structured else "".join(_texts(output.content))
     if inspect.iscoroutinefunction(function):

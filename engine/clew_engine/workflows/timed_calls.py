@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from clew_engine.approvals import Question
+from clew_engine.call_desk import NoWorkerError, OutcomeUnknownError
 from clew_engine.tools import Tool, ToolOutput
 from clew_engine.workflows.node_context import Paused
 
@@ -33,7 +34,13 @@ async def in_time(
             return task.result()
         raise
     if done or await _ended(run, task):
-        return task.result()
+        try:
+            return task.result()
+        except OutcomeUnknownError:
+            raise Paused(unknown) from None
+        except NoWorkerError as error:
+            run.stop("worker_unavailable", str(error))
+            raise asyncio.CancelledError from None
     if tool.once:
         raise Paused(unknown)
     if tool.timeout is not None and (most is None or tool.timeout < most):

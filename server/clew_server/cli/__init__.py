@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "storage": ("clew_server.cli.storage:storage", "Look at a database."),
     "retention": ("clew_server.cli.retention:retention", "Delete threads that are old, and trim long ones."),
     "apps": ("clew_server.cli.apps:apps", "List the apps that a server runs."),
+    "workers": ("clew_server.cli.tool_workers:workers", "List the processes that run tools for a server's apps."),
 }
 
 

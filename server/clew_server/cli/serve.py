@@ -101,7 +101,7 @@ def serve(
     """Serve agents and workflows over gRPC, until SIGTERM or Ctrl-C. A second one stops at once.
 
     Every option is also a setting: in the environment (CLEW_PORT=…), or in clew.toml (port = …). Flags go before the environment before the file.
-    Settings without an option: redis_prefix, cache_ttl, state_limit, cache_bytes, reader_bytes, heartbeat, stall, ping_interval, retention (a table).
+    Settings without an option: redis_prefix, cache_ttl, state_limit, cache_bytes, reader_bytes, heartbeat, stall, call_lease, ping_interval, retention (a table).
     docs/cli.md has all of them.
 
     For example:

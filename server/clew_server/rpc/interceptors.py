@@ -214,9 +214,8 @@ def _written(generate: Callable[[Any, Any], AsyncGenerator[Any, None]], stall_s:
 
 def _cursor(response: Any, before: int) -> int:
     """The last version that was written whole; `before`: the one before this response."""
-    return next(
-        (event.version for event in reversed(response.events) if getattr(event, "last_of_version", False)), before
-    )
+    events = getattr(response, "events", ())
+    return next((event.version for event in reversed(events) if getattr(event, "last_of_version", False)), before)
 
 
 def _tolerant(deserialize: Any) -> Callable[[bytes], Any]:

@@ -152,6 +152,17 @@ def json_value(value: str, field: str) -> None:
         raise ArgumentInvalidError(field, str(error)) from None
 
 
+def json_value_up_to(most: int) -> Rule:
+    """Any JSON value that can be kept, of at most so many bytes."""
+
+    def rule(value: str, field: str) -> None:
+        if len(value.encode()) > most:
+            raise ArgumentInvalidError(field, f"at most {most} bytes")
+        json_value(value, field)
+
+    return rule
+
+
 def cached_value(value: str, field: str) -> None:
     """Any JSON value, as state has them."""
     try:
@@ -237,6 +248,33 @@ def from_one_to(most: int) -> Rule:
             raise ArgumentInvalidError(field, f"1 to {most} are taken, and these are {len(values)}")
 
     return rule
+
+
+def at_most(most: int) -> Rule:
+    """A list of at most so many."""
+
+    def rule(values: Any, field: str) -> None:
+        if len(values) > most:
+            raise ArgumentInvalidError(field, f"at most {most} are taken, and these are {len(values)}")
+
+    return rule
+
+
+def from_0_to(most: int) -> Rule:
+    """A number in bounds."""
+
+    def rule(value: int, field: str) -> None:
+        if not 0 <= value <= most:
+            raise ArgumentInvalidError(field, f"0 to {most:,}")
+
+    return rule
+
+
+def error_text(value: str, field: str) -> None:
+    """What was wrong, for a model to read."""
+    if not value:
+        raise ArgumentInvalidError(field, "it is required: the model reads it")
+    prose_up_to(4096)(value, field)
 
 
 def new_message_id(value: str, field: str) -> None:

@@ -64,6 +64,18 @@ def watch(message: Any, _: str) -> None:
         raise ArgumentInvalidError("follow", "a watch of one run ends with it; leave `run_id` out to stay")
 
 
+def of_call(message: Any, _: str) -> None:
+    """It names a call."""
+    if not message.HasField("call"):
+        raise ArgumentInvalidError("call", "it is required")
+
+
+def call_result(message: Any, path: str) -> None:
+    """There is something in it."""
+    if not message.content and not message.HasField("structured_json"):
+        raise ArgumentInvalidError(f"{path}content", "one of these is needed: content, structured_json")
+
+
 def list_threads(message: Any, _: str) -> None:
     """Metadata is asked for in one way."""
     if message.metadata_value and not message.metadata_key:

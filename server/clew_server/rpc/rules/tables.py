@@ -16,6 +16,7 @@ from clew_engine.field_rules import (
     MAX_USER_ID,
 )
 from clew_engine.options import MAX_BUSY_S
+from clew_engine.worker_tools import MOST_CALLS, MOST_PROGRESS, MOST_TOOLS
 from clew_server.rpc.rules import fields as rule
 from clew_server.rpc.rules import messages
 from clew_server.rpc.rules.fields import Rule
@@ -235,13 +236,45 @@ _OTHERS: dict[str, dict[str, Rule]] = {
     "ListAppsRequest": {**_PAGE},
     "GetAppRequest": {"name": rule.required_id},
 }
+_CALL: dict[str, Rule] = {"worker_id": rule.required_id, "call": ANY}
+_WORKERS: dict[str, dict[str, Rule]] = {
+    # What tools are is the engine's rule.
+    "WorkRequest": {
+        "worker_id": rule.required_id,
+        "tools": rule.from_one_to(MOST_TOOLS),
+        "max_calls": rule.from_0_to(MOST_CALLS),
+        "thread_id": rule.optional_id,
+        "held": rule.at_most(MOST_CALLS),
+    },
+    "WorkerTool": {
+        "name": ANY,
+        "description": ANY,
+        "parameters_schema_json": ANY,
+        "once": ANY,
+        "timeout": rule.positive_duration,
+        "max_calls": ANY,
+        "max_tries": ANY,
+    },
+    "CallName": {**_THREAD, "idempotency_key": rule.required_up_to(_KEY)},
+    "RenewCallsRequest": {"worker_id": rule.required_id, "calls": rule.at_most(MOST_CALLS)},
+    "ReportProgressRequest": {**_CALL, "progress_json": rule.json_value_up_to(MOST_PROGRESS)},
+    "FinishCallRequest": {**_CALL, "result": ANY, "error": ANY},
+    "CallResult": {"content": ANY, "structured_json": rule.json_value},
+    "CallError": {
+        "message": rule.error_text,
+        "retryable": ANY,
+        "retry_after": rule.duration_up_to(MAX_BUSY_S),
+    },
+    "DrainWorkerRequest": {"worker_id": rule.required_id},
+    "ListWorkersRequest": {**_PAGE, "tool": rule.text_up_to(64)},
+}
 
 
 def _full(names: dict[str, Any]) -> dict[str, Any]:
     return {f"clew.v1.{name}": value for name, value in names.items()}
 
 
-FIELDS: dict[str, dict[str, Rule]] = _full({**_RUNS, **_CONTENT, **_THREADS, **_CACHE, **_OTHERS})
+FIELDS: dict[str, dict[str, Rule]] = _full({**_RUNS, **_CONTENT, **_THREADS, **_CACHE, **_OTHERS, **_WORKERS})
 REQUIRED_ONEOFS: dict[str, tuple[str, ...]] = _full(
     {
         "SendRequest": ("input",),
@@ -251,6 +284,7 @@ REQUIRED_ONEOFS: dict[str, tuple[str, ...]] = _full(
         "Part": ("kind",),
         "MediaPart": ("source",),
         "UpdateStateRequest": ("change",),
+        "FinishCallRequest": ("outcome",),
     }
 )
 WHOLE: dict[str, Rule] = _full(
@@ -262,5 +296,8 @@ WHOLE: dict[str, Rule] = _full(
         "WatchRequest": messages.watch,
         "ListThreadsRequest": messages.list_threads,
         "UpdateMessageRequest": messages.update_message,
+        "ReportProgressRequest": messages.of_call,
+        "FinishCallRequest": messages.of_call,
+        "CallResult": messages.call_result,
     }
 )

@@ -134,6 +134,13 @@ def _call_started(payload: events.ToolCallStarted, wire: pb.ToolCallStarted) -> 
     wire.node = payload.node
 
 
+def _call_progress(payload: events.ToolCallProgress, wire: pb.ToolCallProgress) -> None:
+    wire.tool_call_id = payload.call_id
+    wire.name = payload.name
+    wire.progress_json = payload.progress.decode()
+    wire.node = payload.node
+
+
 def _call_finished(payload: events.ToolCallFinished, wire: pb.ToolCallFinished) -> None:
     wire.tool_call_id = payload.call_id
     wire.name = payload.name
@@ -200,6 +207,7 @@ _PAYLOADS: dict[type[Payload], tuple[str, Callable[[Any, Any], None]]] = {
     events.ReasoningDelta: ("reasoning_delta", _delta),
     events.MessageDiscarded: ("message_discarded", _discarded),
     events.ToolCallStarted: ("tool_call_started", _call_started),
+    events.ToolCallProgress: ("tool_call_progress", _call_progress),
     events.ToolCallFinished: ("tool_call_finished", _call_finished),
     events.ApprovalRequested: ("approval_requested", _asked),
     events.CheckpointWritten: ("checkpoint_written", _written),
