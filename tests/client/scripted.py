@@ -21,6 +21,7 @@ from clew.v1 import (
     run_service_pb2,
     run_service_pb2_grpc,
     thread_service_pb2_grpc,
+    worker_service_pb2_grpc,
 )
 
 Context = Any
@@ -33,6 +34,7 @@ _SERVICES = (
     (checkpoint_service_pb2_grpc, "CheckpointService"),
     (run_service_pb2_grpc, "RunService"),
     (thread_service_pb2_grpc, "ThreadService"),
+    (worker_service_pb2_grpc, "WorkerService"),
 )
 
 

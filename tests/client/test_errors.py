@@ -87,7 +87,7 @@ async def test_a_reason_that_is_not_known_is_treated_by_its_status(server: Scrip
         (grpc.StatusCode.DEADLINE_EXCEEDED, DeadlineExceededError, "deadline_exceeded"),
         (grpc.StatusCode.UNAVAILABLE, UnavailableError, "unavailable"),
         (grpc.StatusCode.RESOURCE_EXHAUSTED, ExhaustedError, "resource_exhausted"),
-        (grpc.StatusCode.DATA_LOSS, DataCorruptError, "data_corrupt"),
+        (grpc.StatusCode.DATA_LOSS, DataCorruptError, "data_loss"),
         (grpc.StatusCode.INTERNAL, InternalError, "internal"),
         (grpc.StatusCode.UNIMPLEMENTED, ClewError, "unimplemented"),
     ],

@@ -49,8 +49,17 @@ async def test_the_blocking_program_prints_the_answer(server: ScriptedServer, tm
     assert await run(PROGRAMS[1], server, tmp_path) == "On its way.\n"
 
 
+async def test_the_worker_offers_its_tool(server: ScriptedServer, tmp_path: Path) -> None:
+    # A stream that ends has drained.
+    server.on("Work", streams([]))
+    assert await run(PROGRAMS[2], server, tmp_path) == ""
+    (tool,) = next(request.tools for name, request in server.asked if name == "Work")
+    assert (tool.name, tool.once, tool.timeout.seconds) == ("charge", True, 30)
+    assert tool.description == "Charge the card of an order."
+
+
 async def test_the_others_are_programs_too(server: ScriptedServer, tmp_path: Path) -> None:
     (tmp_path / "ca.pem").write_text("")
-    assert len(PROGRAMS) == 4
-    for program in PROGRAMS[2:]:
+    assert len(PROGRAMS) == 5
+    for program in PROGRAMS[3:]:
         assert await run(program, server, tmp_path) == ""

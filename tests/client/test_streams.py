@@ -50,6 +50,13 @@ async def test_a_stream_that_breaks_is_joined_where_it_was_left(server: Scripted
     assert watch == pb.WatchRequest(thread_id="t-1", thread_uid="u", after_version=1, run_id="u.r1")
 
 
+async def test_an_empty_delta_below_what_was_shown_counts_nothing_back(server: ScriptedServer, client: Client) -> None:
+    told = [delta(1, "m2.1", 0, "do"), delta(1, "m2.1", 1, ""), delta(1, "m2.1", 2, "ne"), delta(1, "m2.1", 2, "ne")]
+    server.on("Send", streams([*BEGINNING, *told], END))
+    events = [each async for each in client.thread("t-1").stream("hi")]
+    assert [each.payload.text for each in events if isinstance(each.payload, TextDelta)] == ["do", "ne"]
+
+
 async def test_a_stream_that_is_cut_is_joined_again(server: ScriptedServer, client: Client) -> None:
     server.on("Send", streams(BEGINNING, cut))
     server.on("Watch", streams(cut), streams(END))

@@ -60,17 +60,20 @@ from clew.events import (
     StateReturned,
     TextDelta,
     ToolCallFinished,
+    ToolCallProgress,
     ToolCallStarted,
 )
 from clew.inbox_reader import ApprovalEvent
 from clew.messages import Message, Part
 from clew.options import Limits
-from clew.records import App, Approval, Checkpoint, Reply, ThreadInfo, ThreadRun, Tool
+from clew.records import App, Approval, Checkpoint, Reply, ThreadInfo, ThreadRun, Tool, WorkerInfo, WorkerTool
 from clew.settings import Tls
 from clew.streams import EventStream, Stream
 from clew.thread import Thread
 from clew.transcript import Transcript
 from clew.usage import Usage
+from clew.worker import Worker
+from clew.worker_tools import ToolCall, ToolContent, ToolError, current_call
 from clew.workflow import Result, WorkflowHandle, WorkflowThread
 
 __all__ = [
@@ -143,13 +146,21 @@ __all__ = [
     "ThreadSuspendedError",
     "Tls",
     "Tool",
+    "ToolCall",
     "ToolCallFinished",
+    "ToolCallProgress",
     "ToolCallStarted",
+    "ToolContent",
+    "ToolError",
     "Transcript",
     "UnauthenticatedError",
     "UnavailableError",
     "Usage",
     "VersionConflictError",
+    "Worker",
+    "WorkerInfo",
+    "WorkerTool",
     "WorkflowHandle",
     "WorkflowThread",
+    "current_call",
 ]

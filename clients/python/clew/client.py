@@ -14,9 +14,10 @@ from clew.blocking import BACKGROUND, blocking
 from clew.cache import Cache
 from clew.connection import Connection
 from clew.inbox import Approvals
-from clew.listings import Apps, Threads
+from clew.listings import Apps, Threads, Workers
 from clew.settings import Settings, Tls, Token, check_settings, check_times, default_target
 from clew.thread import Thread
+from clew.worker import Worker
 from clew.workflow import WorkflowHandle
 
 
@@ -72,6 +73,7 @@ class Client:
         self.threads = Threads(self)
         self.approvals = Approvals(self)
         self.apps = Apps(self)
+        self.workers = Workers(self)
         self.cache = Cache(self)
 
     def __repr__(self) -> str:
@@ -91,6 +93,17 @@ class Client:
     def thread(self, thread_id: str, actor: str | None = None) -> Thread:
         """A handle on a thread, whatever its app is."""
         return Thread(self, thread_id, "", actor or "")
+
+    @checked
+    def worker(self, worker_id: str | None = None, *, max_calls: int = 0, thread_id: str | None = None) -> Worker:
+        """A worker, for tools that this process runs for agents.
+
+        Args:
+            worker_id: Its name; by default one that no other process has, which is what keeps a restarted process from being taken for this one.
+            max_calls: How many calls it runs at a time, up to 1,000; 0 for 10.
+            thread_id: Take calls of this thread alone.
+        """
+        return Worker(self, worker_id or "", max_calls, thread_id or "")
 
     def connection(self) -> Connection:
         """What belongs to the running event loop; made by its first use."""

@@ -18,6 +18,7 @@ from clew.v1.cache_service_pb2_grpc import CacheServiceStub
 from clew.v1.checkpoint_service_pb2_grpc import CheckpointServiceStub
 from clew.v1.run_service_pb2_grpc import RunServiceStub
 from clew.v1.thread_service_pb2_grpc import ThreadServiceStub
+from clew.v1.worker_service_pb2_grpc import WorkerServiceStub
 
 Req = TypeVar("Req")
 Resp = TypeVar("Resp")
@@ -47,6 +48,7 @@ class Connection:
         self.approvals = ApprovalServiceStub(self.channel)
         self.apps = AppServiceStub(self.channel)
         self.cache = CacheServiceStub(self.channel)
+        self.workers = WorkerServiceStub(self.channel)
         self.open: set[Leavable] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
 

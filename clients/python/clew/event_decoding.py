@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clew import events
+from clew.json_text import decode_json
 from clew.messages import message_of, tool_call_of, usage_of
 from clew.records import approval_of, checkpoint_of, reply_of
 from clew.refusals import failure_details
@@ -71,6 +72,9 @@ _DECODERS: dict[str, Callable[[Any], events.Payload]] = {
     "text_delta": lambda wire: events.TextDelta(wire.message_id, wire.part_index, wire.offset, wire.text),
     "reasoning_delta": lambda wire: events.ReasoningDelta(wire.message_id, wire.part_index, wire.offset, wire.text),
     "message_discarded": _discarded,
+    "tool_call_progress": lambda wire: events.ToolCallProgress(
+        wire.tool_call_id, wire.name, decode_json(wire.progress_json), wire.node
+    ),
     "tool_call_started": lambda wire: events.ToolCallStarted(tool_call_of(wire.tool_call), wire.node),
     "tool_call_finished": _finished,
     "approval_requested": lambda wire: events.ApprovalRequested(approval_of(wire.approval)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from clew.messages import Message, Part
 from clew.records import Approval, Checkpoint, Reply
@@ -76,6 +76,16 @@ class ToolCallStarted(Payload):
 
     logged: ClassVar[bool] = True
     tool_call: Part
+    node: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallProgress(Payload):
+    """How far a tool call is, as the worker that runs it says: any JSON value. Each takes the place of the one before."""
+
+    tool_call_id: str
+    name: str
+    progress: Any
     node: str = ""
 
 

@@ -1,4 +1,4 @@
-"""What a client can list: threads and apps."""
+"""What a client can list: threads, apps and workers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from clew.argument_checks import check_limit, checked
 from clew.blocking import blocking
 from clew.errors import ArgumentInvalidError, StateInvalidError
 from clew.json_text import encode_json
-from clew.records import App, ThreadInfo, app_of, thread_of
-from clew.v1 import app_service_pb2, checkpoint_pb2, thread_service_pb2
+from clew.records import App, ThreadInfo, WorkerInfo, app_of, thread_of, worker_of
+from clew.v1 import app_service_pb2, checkpoint_pb2, thread_service_pb2, worker_service_pb2
 from clew.words import number_of
 
 if TYPE_CHECKING:
@@ -95,6 +95,28 @@ class Apps:
 
     list_sync = blocking(list)  # noqa: A003  # the method is meant
     get_sync = blocking(get)
+
+
+class Workers:
+    """The workers that are there, at all servers."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    @checked
+    async def list(self, tool: str = "") -> builtins.list[WorkerInfo]:
+        """All of them by their ids; with a tool those that offer it."""
+        to = self._client.connection()
+        request = worker_service_pb2.ListWorkersRequest(tool=tool, page_size=200)
+        found: builtins.list[WorkerInfo] = []
+        while True:
+            page = await to.ask(to.workers.ListWorkers, request)
+            found += map(worker_of, page.workers)
+            request.page_token = page.next_page_token
+            if not page.next_page_token:
+                return found
+
+    list_sync = blocking(list)  # noqa: A003  # the method is meant
 
 
 def _wanted(metadata: object) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NotRequired, TypedDict
 from clew.json_text import decode_json
 from clew.messages import Message, message_of, usage_of
 from clew.usage import NO_USAGE, Usage
-from clew.v1 import app_pb2, approval_pb2, checkpoint_pb2, error_pb2, run_pb2, thread_pb2
+from clew.v1 import app_pb2, approval_pb2, checkpoint_pb2, error_pb2, run_pb2, thread_pb2, worker_pb2
 from clew.words import ms_of, word_of
 
 
@@ -128,6 +128,31 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerTool:
+    """A tool that a worker offers. `timeout` is in seconds; None and 0 are as the contract has them."""
+
+    name: str
+    description: str
+    parameters_schema: Any
+    once: bool
+    timeout: float | None
+    max_calls: int
+    max_tries: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerInfo:
+    """A worker that is there. With a `thread_id` it takes calls of that thread alone."""
+
+    worker_id: str
+    tools: tuple[WorkerTool, ...]
+    thread_id: str
+    max_calls: int
+    draining: bool
+    created_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class App:
     """An agent or workflow that the server runs."""
 
@@ -242,6 +267,30 @@ def app_of(wire: app_pb2.App) -> App:
         input_schema=decode_json(wire.input_schema_json),
         state_schema=decode_json(wire.state_schema_json),
         model=wire.model,
+    )
+
+
+def worker_of(wire: worker_pb2.Worker) -> WorkerInfo:
+    """A worker with its tools."""
+    return WorkerInfo(
+        worker_id=wire.worker_id,
+        tools=tuple(_worker_tool(tool) for tool in wire.tools),
+        thread_id=wire.thread_id,
+        max_calls=wire.max_calls,
+        draining=wire.draining,
+        created_at_ms=ms_of(wire.create_time),
+    )
+
+
+def _worker_tool(wire: worker_pb2.WorkerTool) -> WorkerTool:
+    return WorkerTool(
+        name=wire.name,
+        description=wire.description,
+        parameters_schema=decode_json(wire.parameters_schema_json),
+        once=wire.once,
+        timeout=wire.timeout.ToMilliseconds() / 1000 if wire.HasField("timeout") else None,
+        max_calls=wire.max_calls,
+        max_tries=wire.max_tries,
     )
 
 

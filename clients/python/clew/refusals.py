@@ -84,12 +84,11 @@ def error_of(refused: grpc.aio.AioRpcError, target: str = "the server", *, reach
         if status is grpc.StatusCode.UNKNOWN and "Deadline Exceeded" in text:
             status = grpc.StatusCode.DEADLINE_EXCEEDED
         kind = _BY_STATUS.get(status, ClewError)
-        known = kind is not ClewError
         late = status is grpc.StatusCode.DEADLINE_EXCEEDED
         known_words = _WORDS.get(status, "{target} refused the call with {status}")
         words = (_NOT_REACHED if late and not reached else known_words).format(target=target, status=status.name)
         metadata = {"target": target, "status": status.name, "transport": text}
-        return kind(words, code=None if known else status.name.lower(), metadata=metadata, retry_after=retry_after)
+        return kind(words, code=status.name.lower(), metadata=metadata, retry_after=retry_after)
     code = info.reason.lower()
     kind = _BY_CODE.get(code) or _BY_STATUS.get(status, ClewError)
     return kind(text, code=code, metadata=info.metadata, retry_after=retry_after)

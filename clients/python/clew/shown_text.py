@@ -52,7 +52,7 @@ class ShownText:
         part = (type(delta), delta.message_id, delta.part_index)
         shown, text = self._shown.get(part, 0), delta.text.encode()
         known = max(0, shown - delta.offset)
-        if known >= len(text) > 0:
+        if known and known >= len(text):
             return
         self._shown[part] = delta.offset + len(text)
         rest = replace(delta, offset=delta.offset + known, text=text[known:].decode()) if known else delta
