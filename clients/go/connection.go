@@ -37,6 +37,7 @@ type connection struct {
 	threads     clewv1.ThreadServiceClient
 	checkpoints clewv1.CheckpointServiceClient
 	approvals   clewv1.ApprovalServiceClient
+	workers     clewv1.WorkerServiceClient
 
 	mu   sync.Mutex
 	open map[*eventReader]bool
@@ -54,6 +55,7 @@ func connect(settings *settings) (*connection, error) {
 		threads:     clewv1.NewThreadServiceClient(channel),
 		checkpoints: clewv1.NewCheckpointServiceClient(channel),
 		approvals:   clewv1.NewApprovalServiceClient(channel),
+		workers:     clewv1.NewWorkerServiceClient(channel),
 		open:        map[*eventReader]bool{},
 	}, nil
 }

@@ -24,23 +24,42 @@ const root = "../.."
 // startServer starts `clew serve` with an app of the examples, and gives its address.
 func startServer(t *testing.T, app string) string {
 	t.Helper()
+	return serve(t, filepath.Join(root, "examples", app), "memory://", "0").address
+}
+
+// A server is one that was started, as its process.
+type server struct {
+	address string
+	process *exec.Cmd
+}
+
+// kill ends the server without a word.
+func (s *server) kill() {
+	_ = s.process.Process.Kill()
+	_ = s.process.Wait()
+}
+
+// serve starts `clew serve`, with settings as the environment names them.
+func serve(t *testing.T, app, storage, port string, settings ...string) *server {
+	t.Helper()
 	program := os.Getenv("CLEW_SERVER")
 	if program == "" {
 		program = filepath.Join(root, ".venv", "bin", "clew")
 	}
-	server := exec.Command(program, "serve", filepath.Join(root, "examples", app), "--port", "0", "--json", "--storage", "memory://")
+	process := exec.Command(program, "serve", app, "--port", port, "--json", "--storage", storage)
+	process.Env = append(os.Environ(), settings...)
 	var log bytes.Buffer
-	server.Stderr = &log
-	out, err := server.StdoutPipe()
+	process.Stderr = &log
+	out, err := process.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Start(); err != nil {
+	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}
+	made := &server{process: process}
 	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
+		made.kill()
 		if t.Failed() {
 			t.Log(log.String())
 		}
@@ -53,7 +72,8 @@ func startServer(t *testing.T, app string) string {
 	if err := json.Unmarshal(line, &ready); err != nil {
 		t.Fatal(err)
 	}
-	return ready.Address
+	made.address = ready.Address
+	return made
 }
 
 // drain is the last event of a call, which went well.

@@ -1,5 +1,6 @@
 // Golden is the driver of the golden cases: it does with the client what lines of JSON on its standard input say, side by side, and tells
-// on its standard output what came of it. Its argument is the server's address.
+// on its standard output what came of it. Its argument is the server's address. After the word `worker` it is a worker instead: then its
+// arguments are the server's address and the ledger.
 package main
 
 import (
@@ -16,6 +17,16 @@ import (
 )
 
 func main() {
+	if len(os.Args) == 4 && os.Args[1] == "worker" {
+		most, err := workTime()
+		if err == nil {
+			err = work(os.Args[2], os.Args[3], most)
+		}
+		if err != nil {
+			fail(err)
+		}
+		return
+	}
 	if len(os.Args) != 2 {
 		fail(errors.New("the server's address is due"))
 	}

@@ -22,6 +22,7 @@ import {
   type RunOptions,
   type Thread,
 } from "../src/node.js";
+import { work } from "./worker.js";
 
 /** A line of the driver's input; each op has those that it takes. */
 interface Told {
@@ -81,7 +82,14 @@ class Telling {
   }
 }
 
-let client = new Client(process.argv[2]);
+const [, , where = "", ...others] = process.argv;
+if (where === "worker") {
+  const [target = "", ledger = ""] = others;
+  await work(target, ledger);
+  process.exit(0);
+}
+
+let client = new Client(where);
 const tellings = new Map<number, Telling>();
 
 function say(told: Told, what: Record<string, unknown>): void {

@@ -6,6 +6,7 @@ import { App } from "./app.js";
 import { Connection, type OpenCarrier } from "./connection.js";
 import type { Settings } from "./settings.js";
 import { Thread } from "./thread.js";
+import { Worker, type WorkerOptions } from "./worker.js";
 
 /** What the clients of all platforms have in common. Nothing is sent before the first call. */
 export abstract class BaseClient implements AsyncDisposable {
@@ -29,6 +30,11 @@ export abstract class BaseClient implements AsyncDisposable {
     return new Thread(this.#connect, id, "", options.actor ?? "");
   }
 
+  /** A worker, which runs tools for agents and workflows. Throws ArgumentInvalidError for a `maxCalls` that is no count. */
+  worker(options: WorkerOptions = {}): Worker {
+    return new Worker(this.#connect, options);
+  }
+
   /**
    * The stub of a service of the contract (`@clew/client/v1` has them), over this client's connection: its token and retries. A call fails with
    * Connect's own error, and takes `timeoutMs` where it is given one.
@@ -37,7 +43,7 @@ export abstract class BaseClient implements AsyncDisposable {
     return createClient(service, this.#connect().transport);
   }
 
-  /** Leaves the streams that are open, and lets the connection go. The client may be used again. */
+  /** Leaves the streams that are open, ends workers that were not drained, and lets the connection go. The client may be used again. */
   async close(): Promise<void> {
     const connection = this.#connection;
     this.#connection = undefined;

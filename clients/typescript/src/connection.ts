@@ -8,6 +8,7 @@ import { ApprovalService } from "./gen/clew/v1/approval_service_pb.js";
 import { CheckpointService } from "./gen/clew/v1/checkpoint_service_pb.js";
 import { RunService } from "./gen/clew/v1/run_service_pb.js";
 import { ThreadService } from "./gen/clew/v1/thread_service_pb.js";
+import { WorkerService } from "./gen/clew/v1/worker_service_pb.js";
 import serviceConfig from "./gen/service_config.json";
 import { errorOf } from "./refusals.js";
 import { retries } from "./retries.js";
@@ -30,7 +31,7 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
 }
 
-/** A stream that is open. */
+/** A stream that is open, or a worker that runs. */
 export interface Leavable {
   /** Ends it on purpose, whoever reads it. */
   leave(): Promise<void>;
@@ -44,6 +45,7 @@ export class Connection {
   readonly threads: Stub<typeof ThreadService>;
   readonly checkpoints: Stub<typeof CheckpointService>;
   readonly approvals: Stub<typeof ApprovalService>;
+  readonly workers: Stub<typeof WorkerService>;
   readonly open = new Set<Leavable>();
   readonly #carrier: Carrier;
 
@@ -56,6 +58,7 @@ export class Connection {
     this.threads = createClient(ThreadService, this.transport);
     this.checkpoints = createClient(CheckpointService, this.transport);
     this.approvals = createClient(ApprovalService, this.transport);
+    this.workers = createClient(WorkerService, this.transport);
   }
 
   /** The answer to a call that has one. Throws the error that a refusal stands for. */

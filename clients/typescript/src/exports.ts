@@ -14,6 +14,7 @@ export type { Event } from "./gen/clew/v1/event_pb.js";
 export { type Message, type Part, Role, ToolOutcome, type Usage } from "./gen/clew/v1/message_pb.js";
 export { RunState, type Thread as ThreadInfo } from "./gen/clew/v1/thread_pb.js";
 export type { JsonObject, JsonValue } from "./json_text.js";
+export type { ToolFunction, ToolOptions } from "./offered_tools.js";
 export type { BusyOptions, Limits, OnBusy, RunOptions, WriteOptions } from "./options.js";
 export type { Reply } from "./replies.js";
 export type { Input, SendOptions } from "./requests.js";
@@ -21,3 +22,5 @@ export { type ApprovalOptions, type ApproveOptions, type CancelOptions, Runs, ty
 export type { ClientOptions, Tls, Token } from "./settings.js";
 export { EventStream } from "./streams.js";
 export { type CopyOptions, type MessagesOptions, Thread, type UpdateStateOptions } from "./thread.js";
+export { type ToolCall, ToolContent, ToolError, type ToolErrorOptions } from "./tool_calls.js";
+export { type DrainOptions, Worker, type WorkerOptions } from "./worker.js";

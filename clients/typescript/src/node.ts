@@ -10,6 +10,7 @@ import { refusedArgument } from "./refused_argument.js";
 import { type ClientOptions, settingsOf, type Tls } from "./settings.js";
 
 export * from "./exports.js";
+export { runUntilStopped } from "./stopping.js";
 
 const DEFAULT_TARGET = "localhost:50051";
 const TARGET_VARIABLE = "CLEW_TARGET";

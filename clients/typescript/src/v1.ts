@@ -18,3 +18,5 @@ export * from "./gen/clew/v1/run_pb.js";
 export * from "./gen/clew/v1/run_service_pb.js";
 export * from "./gen/clew/v1/thread_pb.js";
 export * from "./gen/clew/v1/thread_service_pb.js";
+export * from "./gen/clew/v1/worker_pb.js";
+export * from "./gen/clew/v1/worker_service_pb.js";

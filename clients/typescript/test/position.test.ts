@@ -14,6 +14,7 @@ import {
   event,
   heartbeat,
   kinds,
+  progress,
   queued,
   said,
   started,
@@ -77,6 +78,17 @@ test("a version that was read in part is given once", () => {
   const again = given(position, toolFinished(2, "call_1"), written(2, { last: false }), toolStarted(2, "call_2", true));
   expect(kinds(first)).toEqual(["runStarted", "checkpointWritten", "toolCallFinished"]);
   expect(kinds(again)).toEqual(["checkpointWritten", "toolCallStarted"]);
+});
+
+test("how far a tool's call is comes through, and moves nothing", () => {
+  const position = anAttempt();
+  const told = progress(7, "call_1");
+  expect(isLogged(told)).toBe(false);
+  expect(given(position, told)).toEqual([told]);
+  expect(position.cursor).toBeUndefined();
+  given(position, started(1), written(1));
+  expect(given(position, told, told)).toEqual([told, told]);
+  expect(position.cursor).toBe(1n);
 });
 
 test("text so far is given less what was shown", () => {

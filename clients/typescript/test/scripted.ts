@@ -3,16 +3,24 @@
 import * as http from "node:http";
 import * as http2 from "node:http2";
 import type { AddressInfo } from "node:net";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { ApprovalService } from "../src/gen/clew/v1/approval_service_pb.js";
 import type { Event } from "../src/gen/clew/v1/event_pb.js";
 import { RunService } from "../src/gen/clew/v1/run_service_pb.js";
 import { ThreadService } from "../src/gen/clew/v1/thread_service_pb.js";
+import { WorkerService, type WorkResponseSchema } from "../src/gen/clew/v1/worker_service_pb.js";
 import { ErrorInfoSchema } from "../src/gen/google/rpc/error_details_pb.js";
 
 /** What a stream says, one after the other: events of one response, or what it is then ended or held up with. */
 export type Step = Event[] | ConnectError | ((context: HandlerContext) => Promise<void>);
+
+/** The same of a stream of calls for a worker. */
+export type WorkStep =
+  | MessageInitShape<typeof WorkResponseSchema>
+  | ConnectError
+  | ((context: HandlerContext) => Promise<void>);
 
 /** Until the client leaves. */
 export function hangs(context: HandlerContext): Promise<void> {
@@ -32,6 +40,9 @@ export function refusal(
 
 export const broken = (): ConnectError => new ConnectError("broken", Code.Unavailable);
 
+/** What a call that answers once is answered with. */
+export type Answer = () => object | Promise<object>;
+
 type StreamName = "send" | "decide" | "resume" | "retry" | "watch";
 
 export class ScriptedServer {
@@ -40,7 +51,8 @@ export class ScriptedServer {
   /** The headers of each call. */
   readonly headers: Headers[] = [];
   readonly #streams = new Map<StreamName, Step[][]>();
-  readonly #answers = new Map<string, (() => object)[]>();
+  #work: WorkStep[][] = [];
+  readonly #answers = new Map<string, Answer[]>();
   #server: http.Server | http2.Http2Server | undefined;
   #sessions = new Set<http2.ServerHttp2Session>();
 
@@ -49,8 +61,13 @@ export class ScriptedServer {
     this.#streams.set(rpc, answers);
   }
 
+  /** The next streams of calls; the last one stays. */
+  works(...answers: WorkStep[][]): void {
+    this.#work = answers;
+  }
+
   /** The next answers of a call that has one; the last one stays. */
-  answers(rpc: string, ...answers: (() => object)[]): void {
+  answers(rpc: string, ...answers: Answer[]): void {
     this.#answers.set(rpc, answers);
   }
 
@@ -81,6 +98,13 @@ export class ScriptedServer {
         });
         router.service(ApprovalService, {
           listApprovals: (request, context) => this.#answer("listApprovals", request, context),
+        });
+        router.service(WorkerService, {
+          work: (request, context) => this.#calls(request, context),
+          renewCalls: (request, context) => this.#answer("renewCalls", request, context),
+          reportProgress: (request, context) => this.#answer("reportProgress", request, context),
+          finishCall: (request, context) => this.#answer("finishCall", request, context),
+          drainWorker: (request, context) => this.#answer("drainWorker", request, context),
         });
         router.service(ThreadService, {
           getThread: (request, context) => this.#answer("getThread", request, context),
@@ -128,7 +152,21 @@ export class ScriptedServer {
     }
   }
 
-  #answer(rpc: string, request: object, context: HandlerContext): object {
+  async *#calls(request: object, context: HandlerContext): AsyncGenerator<MessageInitShape<typeof WorkResponseSchema>> {
+    this.#take("work", request, context);
+    for (const step of nextOf("work", this.#work)) {
+      if (step instanceof ConnectError) {
+        throw step;
+      }
+      if (typeof step === "function") {
+        await step(context);
+      } else {
+        yield step;
+      }
+    }
+  }
+
+  #answer(rpc: string, request: object, context: HandlerContext): object | Promise<object> {
     this.#take(rpc, request, context);
     return nextOf(rpc, this.#answers.get(rpc))();
   }

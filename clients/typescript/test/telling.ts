@@ -72,6 +72,10 @@ export function toolFinished(version: number, toolCallId: string): Event {
   return event(version, { case: "toolCallFinished", value: { toolCallId, name: "look_up", outcome } });
 }
 
+export function progress(version: number, toolCallId: string): Event {
+  return event(version, { case: "toolCallProgress", value: { toolCallId, name: "look_up", progressJson: "0.5" } });
+}
+
 export function completed(version: number, text = "done", messageId = "m2.1"): Event {
   const where = { threadId: "t-1", threadUid: "u", runId: RUN, version: BigInt(version) };
   const reply = { ...where, text, messageId, message: said(messageId, text), steps: 1 };

@@ -17,7 +17,7 @@ final class CallDefaults implements ClientInterceptor {
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
   // More than any field may have, so that the server refuses what is too large by the field's name.
-  private static final int MOST_SENT = 8 << 20;
+  static final int MOST_SENT = 8 << 20;
 
   private final Settings settings;
 

@@ -58,6 +58,16 @@ public final class Client implements AutoCloseable {
     return new ThreadHandle(connection, id, "", "");
   }
 
+  /** A worker that runs tools for agents, ten calls at a time. */
+  public Worker worker() {
+    return worker(WorkerOptions.DEFAULT);
+  }
+
+  /** A worker that runs tools for agents. */
+  public Worker worker(WorkerOptions options) {
+    return new Worker(connection, options.request());
+  }
+
   /**
    * What the stubs of {@code dev.clew.v1} are made with, for all that the handles do not do: with
    * the client's token and retries, and its timeout for calls that answer once and have no
@@ -73,8 +83,8 @@ public final class Client implements AutoCloseable {
   }
 
   /**
-   * Leaves the streams that are open, as each of them does when it is closed, and lets the
-   * connection go.
+   * Leaves the streams that are open, as each of them does when it is closed, ends the workers,
+   * whose calls are left to their leases, and lets the connection go.
    */
   @Override
   public void close() {
@@ -90,7 +100,7 @@ public final class Client implements AutoCloseable {
   private static ExecutorService ownThreads() {
     ThreadFactory factory =
         work -> {
-          Thread thread = new Thread(work, "clew-reply");
+          Thread thread = new Thread(work, "clew-client");
           thread.setDaemon(true);
           return thread;
         };
@@ -187,8 +197,9 @@ public final class Client implements AutoCloseable {
     }
 
     /**
-     * Whose threads read for {@link EventStream#replyAsync()}: they block, so virtual ones do well.
-     * By default as many of the client's own as are needed.
+     * Whose threads read for {@link EventStream#replyAsync()}, and run the tools of workers, one
+     * for each call: they block, so virtual ones do well. By default as many of the client's own as
+     * are needed.
      */
     public Builder executor(Executor executor) {
       this.executor = executor;

@@ -7,6 +7,7 @@ import dev.clew.v1.ApprovalServiceGrpc;
 import dev.clew.v1.CheckpointServiceGrpc;
 import dev.clew.v1.RunServiceGrpc;
 import dev.clew.v1.ThreadServiceGrpc;
+import dev.clew.v1.WorkerServiceGrpc;
 import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
 import io.grpc.ConnectivityState;
@@ -42,10 +43,10 @@ final class Connection {
   private final Executor executor;
   private final ManagedChannel managed;
   private final Channel channel;
-  private final Set<EventReader> open = ConcurrentHashMap.newKeySet();
+  private final Set<Leavable> open = ConcurrentHashMap.newKeySet();
 
   /**
-   * @param executor what waits for replies in the place of a caller
+   * @param executor what waits for replies in the place of a caller, and runs tools
    */
   Connection(Settings settings, Executor executor) {
     this.settings = settings;
@@ -84,6 +85,10 @@ final class Connection {
     return ApprovalServiceGrpc.newBlockingStub(channel);
   }
 
+  WorkerServiceGrpc.WorkerServiceBlockingStub workers() {
+    return WorkerServiceGrpc.newBlockingStub(channel);
+  }
+
   /** The answer to a call that has one. Throws what a refusal stands for. */
   <R> R ask(Supplier<R> call) {
     try {
@@ -104,21 +109,21 @@ final class Connection {
     return errorOf(CallEnd.of(thrown));
   }
 
-  /** The stream is to be left when the client is closed. */
-  void opened(EventReader reader) {
-    open.add(reader);
+  /** It is to be left when the client is closed. */
+  void opened(Leavable stream) {
+    open.add(stream);
   }
 
-  /** The stream is over. */
-  void closed(EventReader reader) {
-    open.remove(reader);
+  /** It is over. */
+  void closed(Leavable stream) {
+    open.remove(stream);
   }
 
   /** Leaves what is open, side by side, and lets the channel go. */
   void close() {
     List<Thread> leaving = new ArrayList<>();
-    for (EventReader reader : open) {
-      Thread thread = new Thread(reader::leave, "clew-leave");
+    for (Leavable stream : open) {
+      Thread thread = new Thread(stream::leave, "clew-leave");
       thread.setDaemon(true);
       thread.start();
       leaving.add(thread);

@@ -25,7 +25,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Who leaves wakes the reader, and waits for its lock: from then on the reader's state is the
  * leaver's.
  */
-abstract class EventReader {
+abstract class EventReader implements Leavable {
   private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
   private final Connection connection;
@@ -115,7 +115,8 @@ abstract class EventReader {
   /**
    * Ends the stream on purpose, and returns when that has had its effect. Harmless when it is over.
    */
-  final void leave() {
+  @Override
+  public final void leave() {
     left.countDown();
     preparing.cancel(null);
     Line reading = line;

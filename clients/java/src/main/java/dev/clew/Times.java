@@ -12,4 +12,8 @@ final class Times {
         .setNanos(time.getNano())
         .build();
   }
+
+  static Duration of(com.google.protobuf.Duration time) {
+    return Duration.ofSeconds(time.getSeconds(), time.getNanos());
+  }
 }

@@ -5,6 +5,7 @@ import static dev.clew.Telling.completed;
 import static dev.clew.Telling.delta;
 import static dev.clew.Telling.discarded;
 import static dev.clew.Telling.heartbeat;
+import static dev.clew.Telling.progress;
 import static dev.clew.Telling.queued;
 import static dev.clew.Telling.said;
 import static dev.clew.Telling.started;
@@ -20,6 +21,7 @@ import static dev.clew.v1.Event.PayloadCase.RUN_COMPLETED;
 import static dev.clew.v1.Event.PayloadCase.RUN_STARTED;
 import static dev.clew.v1.Event.PayloadCase.TEXT_DELTA;
 import static dev.clew.v1.Event.PayloadCase.TOOL_CALL_FINISHED;
+import static dev.clew.v1.Event.PayloadCase.TOOL_CALL_PROGRESS;
 import static dev.clew.v1.Event.PayloadCase.TOOL_CALL_STARTED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -282,6 +284,13 @@ class PositionTest {
     watch.join();
     List<Event> again = given(watch, unknown(2, false), toolFinished(2, "call_1"), written(2));
     assertEquals(List.of(CHECKPOINT_WRITTEN), kinds(again));
+  }
+
+  @Test
+  void progressIsGivenAndMovesNothing() {
+    given(attempt, started(1), written(1));
+    assertEquals(List.of(TOOL_CALL_PROGRESS), kinds(given(attempt, progress(2, "call_1"))));
+    assertEquals(OptionalLong.of(1), attempt.cursor());
   }
 
   @Test

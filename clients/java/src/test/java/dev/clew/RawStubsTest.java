@@ -3,7 +3,6 @@ package dev.clew;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.gson.JsonParser;
 import dev.clew.v1.Approval;
 import dev.clew.v1.DecideRequest;
 import dev.clew.v1.DecideResponse;
@@ -23,11 +22,7 @@ import dev.clew.v1.WatchResponse;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
-import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -45,38 +40,21 @@ import org.junit.jupiter.api.io.TempDir;
 class RawStubsTest {
   @TempDir Path folder;
 
-  private Process server;
+  private Served server;
   private ManagedChannel channel;
   private RunServiceBlockingStub runs;
 
   @BeforeEach
   void serve() throws IOException {
-    String program = System.getProperty("clew.program", "../../.venv/bin/clew");
-    String example = Path.of("../../examples/support.py").toAbsolutePath().normalize().toString();
-    server =
-        new ProcessBuilder(
-                program,
-                "serve",
-                example,
-                "--json",
-                "--port",
-                "0",
-                "--storage",
-                "sqlite://" + folder.resolve("clew.db"))
-            .redirectError(new File("target/server.log"))
-            .start();
-    BufferedReader said =
-        new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8));
-    String address =
-        JsonParser.parseString(said.readLine()).getAsJsonObject().get("address").getAsString();
-    channel = Grpc.newChannelBuilder(address, InsecureChannelCredentials.create()).build();
+    server = Served.of(Path.of("../../examples/support.py"), folder.resolve("clew.db"));
+    channel = Grpc.newChannelBuilder(server.address(), InsecureChannelCredentials.create()).build();
     runs = RunServiceGrpc.newBlockingStub(channel);
   }
 
   @AfterEach
   void stop() {
     channel.shutdownNow();
-    server.destroyForcibly();
+    server.close();
   }
 
   @Test

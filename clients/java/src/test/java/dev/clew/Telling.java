@@ -18,6 +18,7 @@ import dev.clew.v1.TextDelta;
 import dev.clew.v1.TextPart;
 import dev.clew.v1.ToolCall;
 import dev.clew.v1.ToolCallFinished;
+import dev.clew.v1.ToolCallProgress;
 import dev.clew.v1.ToolCallStarted;
 import java.util.List;
 
@@ -83,6 +84,12 @@ final class Telling {
   static Event toolFinished(long version, String callId) {
     ToolCallFinished.Builder finished = ToolCallFinished.newBuilder().setToolCallId(callId);
     return event(version).setToolCallFinished(finished).build();
+  }
+
+  static Event progress(long version, String callId) {
+    ToolCallProgress.Builder progress =
+        ToolCallProgress.newBuilder().setToolCallId(callId).setProgressJson("0.5");
+    return event(version).setToolCallProgress(progress).build();
   }
 
   static Event written(long version, Message... messages) {

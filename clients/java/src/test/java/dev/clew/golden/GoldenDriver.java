@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -39,12 +40,27 @@ public final class GoldenDriver {
     this.out = out;
   }
 
-  /** The target is the argument. */
+  /** The target is the argument; or {@code worker}, a target and a ledger. */
   public static void main(String[] args) throws IOException {
-    PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
-    new GoldenDriver(args[0], out).run();
+    if (args[0].equals("worker")) {
+      // A signal may come before the worker runs: the JVM waits for the end of this method, too.
+      Thread program = Thread.currentThread();
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> awaitEnd(program)));
+      new LedgerWorker(Path.of(args[2])).run(args[1]);
+    } else {
+      PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
+      new GoldenDriver(args[0], out).run();
+    }
     // What is under way is given up, as by a program that dies.
     Runtime.getRuntime().halt(0);
+  }
+
+  private static void awaitEnd(Thread program) {
+    try {
+      program.join();
+    } catch (InterruptedException hurry) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void run() throws IOException {
