@@ -14,10 +14,24 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from clew_engine import attempts
+from clew_engine import attempts, call_outcomes
 from clew_engine import storage as engine_storage
+from clew_engine.call_desk import encode_outcome
 from clew_engine.requests import RequestLog
-from clew_storage import Head, RequestRecord, Source, Status, ThreadKey, ThreadRecord, Write, Written
+from clew_storage import (
+    CallName,
+    CallSight,
+    Head,
+    OfferedCall,
+    RequestRecord,
+    Source,
+    Status,
+    ThreadKey,
+    ThreadRecord,
+    Write,
+    Written,
+)
+from clew_storage.local_exchange import LocalExchange
 from clew_storage.local_leases import LocalLeases
 from clew_storage.postgres import connections
 from clew_storage.postgres import failures as postgres_failures
@@ -86,7 +100,30 @@ def install() -> None:
             "dead connection": _with_a_dead_connection,
             "full is away": _with_a_full_disk_told_as_away,
             "void grants are judged": _with_void_grants_judged,
+            "acknowledged too soon": _with_outcomes_in_memory,
+            "once is given again": _with_once_given_again,
         }[variant]()
+
+
+def _with_outcomes_in_memory() -> None:
+    """A worker is told that its outcome is durable when it has come."""
+
+    async def finish(storage: Any, worker_id: str, call: CallName, result: Any, **_: Any) -> bool:
+        await storage.backend.exchange.finish(worker_id, call, encode_outcome(result))
+        storage.desk.hint()
+        return False
+
+    call_outcomes.finish = finish
+
+
+def _with_once_given_again() -> None:
+    """What is to be done once goes to the next worker like everything else."""
+    take = LocalExchange.offer
+
+    async def careless(exchange: LocalExchange, offer: OfferedCall) -> CallSight:
+        return await take(exchange, replace(offer, once=False))
+
+    LocalExchange.offer = careless  # type: ignore[method-assign,assignment]
 
 
 def _without_fence() -> None:

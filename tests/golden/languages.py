@@ -12,10 +12,11 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """`command` starts the driver, which `make drivers` has built."""
+    """`command` starts the driver, which `make drivers` has built; `works`: it is a worker, too."""
 
     name: str
     command: tuple[str, ...]
+    works: bool = True
 
     @property
     def programs(self) -> tuple[str, ...]:
@@ -36,6 +37,6 @@ LANGUAGES = (
         "java", ("java", "-cp", f"{_JAVA}/classes:{_JAVA}/test-classes:{_JAVA}/lib/*", "dev.clew.golden.GoldenDriver")
     ),
     Language("go", ("build/drivers/go",)),
-    Language("rust", ("build/drivers/rust/golden-driver",)),
+    Language("rust", ("build/drivers/rust/golden-driver",), works=False),
     Language("typescript", ("node", "build/drivers/typescript/driver.mjs")),
 )

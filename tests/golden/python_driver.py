@@ -7,9 +7,11 @@ import json
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 from clew import ClewError, Client, Decision, Event, EventStream, Limits, RunFailedError, Thread
+from tests.golden.python_worker import work
 from tests.golden.views import plain
 
 Args = dict[str, Any]
@@ -183,4 +185,7 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    if sys.argv[1] == "worker":
+        work(sys.argv[2], Path(sys.argv[3]))
+    else:
+        asyncio.run(main())
