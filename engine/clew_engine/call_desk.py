@@ -116,8 +116,9 @@ class CallDesk:
         """Remember of calls that nobody has had them: a retry need not wait for who may."""
         exchange, now = self._storage.backend.exchange, self._storage.now_ms()
         for call in calls:
-            await exchange.offer(OfferedCall(call, "", b"", False, now))
-        await exchange.withdraw(calls)
+            # One that somebody has had stays as it is, with its outcome.
+            if await exchange.offer(OfferedCall(call, "", b"", False, now)) == CallSight(CallState.OPEN):
+                await exchange.withdraw([call])
 
     def written(self, call: CallName) -> None:
         """As `taken`, which goes on by itself."""

@@ -107,7 +107,7 @@ class LocalExchange:
         """See the port."""
         self._check()
         call = self._calls.get(offer.call)
-        if call is None or call.state is CallState.WITHDRAWN:
+        if call is None or call.state in (CallState.WITHDRAWN, CallState.TAKEN):
             not_before_ms = offer.not_before_ms if call is None else 0
             call = self._calls[offer.call] = _Call(offer, not_before_ms=not_before_ms)
         return call.sight(offer.offered_at_ms)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from clew_engine import Agent, Decision, OfflineModel, Storage, Tuning
+from clew_engine import Agent, Decision, OfflineModel, Storage, Tuning, Workflow, step
 from clew_engine.call_outcomes import finish
 from clew_engine.errors import (
     CallNotPendingError,
@@ -25,7 +25,7 @@ from clew_engine.models import ModelEvent, ModelRequest, after, otherwise
 from clew_engine.remote_tools import RemoteTool, remote
 from clew_engine.worker_sessions import Told, Why
 from clew_engine.worker_tools import WorkerTool, record_of
-from clew_storage import CallName, GivenCall
+from clew_storage import CallName, GivenCall, OfferedCall, ThreadKey
 
 CHARGE = WorkerTool("charge")
 TUNING = Tuning(look_s=0.02, call_lease_s=0.3, cancel_grace_s=1.0)
@@ -393,6 +393,38 @@ async def test_who_watches_hears_how_far_a_call_is(storage: Storage) -> None:
             answers.append(asyncio.create_task(worker.answer(calls[0])))
     await asyncio.gather(*answers)
     assert told == [("charge", b'{"done": 1}')]
+    await worker.die()
+
+
+async def test_a_step_that_failed_is_made_anew_by_a_retry(storage: Storage) -> None:
+    charge, flow = remote("charge"), Workflow("payments")
+
+    @flow.node
+    async def pay(_: Any) -> dict[str, Any]:
+        return {"paid": await step("charge", charge, order="A-1")}
+
+    flow.start("pay")
+    app = flow.compile(storage)
+    worker = AWorker(storage)
+    run = asyncio.create_task(app.thread("t").run({}))
+    await worker.answer((await worker.calls.get()).offer.call, "no money", failed=True)
+    with pytest.raises(RunFailedError, match="no money"):
+        await run
+    retry = asyncio.create_task(app.thread("t").retry())
+    await worker.answer((await worker.calls.get()).offer.call)
+    assert (await retry).state["paid"] == "charged"
+    await worker.die()
+
+
+async def test_an_outcome_that_is_there_outlives_a_retry_that_finds_no_worker(storage: Storage) -> None:
+    call = CallName(ThreadKey("", "t"), "key")
+    worker = AWorker(storage)
+    await storage.backend.exchange.offer(OfferedCall(call, "charge", b"{}", False, 0))
+    await storage.backend.exchange.hold("", "w1", [call], lease_s=1, now_ms=storage.now_ms())
+    await storage.backend.exchange.finish("w1", call, b"1")
+    await storage.desk.disown([call, CallName(ThreadKey("", "t"), "other")])
+    sights = await storage.backend.exchange.sight([call], now_ms=storage.now_ms())
+    assert sights[call].outcome == b"1"
     await worker.die()
 
 

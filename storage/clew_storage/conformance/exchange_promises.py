@@ -145,6 +145,11 @@ class ExchangePromises(Promises):
         assert await backend.exchange.offer(offer) == CallSight(CallState.GIVEN, "w1", 1)
         await backend.exchange.finish("w1", offer.call, b"1")
         assert await backend.exchange.offer(offer) == CallSight(CallState.DONE, "w1", 1, outcome=b"1")
+        await backend.exchange.take([offer.call])
+        assert await backend.exchange.offer(offer) == CallSight(CallState.OPEN), (
+            "its run has that one, and wants another"
+        )
+        assert await claimed(backend, a_worker("w2")) == [GivenCall(offer, 1)]
 
     async def test_the_first_outcome_stays(self, backend: Backend) -> None:
         offer = an_offer()

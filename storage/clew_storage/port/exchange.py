@@ -32,7 +32,7 @@ class Exchange(Protocol):
     async def offer(self, offer: OfferedCall) -> CallSight:
         """Want a call to be made, and tell how it stands. One that is known stays as it is, with the worker that has it, and its outcome;
 
-        one that was withdrawn begins anew.
+        one that was withdrawn begins anew, and so does one whose outcome was taken, where its run wants another.
         """
 
     async def claim(

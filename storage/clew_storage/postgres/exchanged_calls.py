@@ -10,7 +10,7 @@ from clew_storage.postgres.schemas import Schema
 from clew_storage.records import CallName, CallSight, CallState, GivenCall, OfferedCall, ThreadKey, WorkerRecord
 
 _STATES = tuple(CallState)
-_WITHDRAWN = _STATES.index(CallState.WITHDRAWN)
+_TAKEN, _WITHDRAWN = _STATES.index(CallState.TAKEN), _STATES.index(CallState.WITHDRAWN)
 _UNTIL = "clock_timestamp() + {seconds} * interval '1 second'"
 _OVER = "c.state = 1 AND c.lease_until <= clock_timestamp()"
 _SIGHT = (
@@ -89,7 +89,7 @@ async def offer(connection: Connection, schema: Schema, offered: OfferedCall) ->
             "ON CONFLICT (tenant, thread_id, name) DO UPDATE SET tool = excluded.tool, body = excluded.body, "
             "once = excluded.once, offered_at_ms = excluded.offered_at_ms, timeout_ms = excluded.timeout_ms, "
             "max_tries = excluded.max_tries, state = 0, worker_id = '', delivery = 0, tries = 0, not_before_ms = 0, "
-            f"deadline = NULL, lease_until = NULL WHERE c.state = {_WITHDRAWN} RETURNING {_SIGHT}"
+            f"deadline = NULL, lease_until = NULL WHERE c.state >= {_TAKEN} RETURNING {_SIGHT}"
         ),
         call.key.tenant, call.key.thread_id, call.name, offered.tool, offered.body, offered.once, offered.offered_at_ms,
         offered.timeout_ms, offered.max_tries, offered.not_before_ms,
