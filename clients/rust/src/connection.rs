@@ -44,13 +44,14 @@ const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 const STREAM_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = (1 << 31) - 1;
 /// The methods whose calls have no limit of their own.
-const STREAMING: [&str; 6] = [
+const STREAMING: [&str; 7] = [
     "/clew.v1.RunService/Send",
     "/clew.v1.RunService/Decide",
     "/clew.v1.RunService/Resume",
     "/clew.v1.RunService/Retry",
     "/clew.v1.RunService/Watch",
     "/clew.v1.ApprovalService/WatchApprovals",
+    "/clew.v1.WorkerService/Work",
 ];
 
 /// A client's connection, as the stubs of [`v1`](crate::v1) take it: with its token, its deadline for calls that answer once, and its retries.
